@@ -1,0 +1,27 @@
+"""Collects problems of one run: orders them, removes duplicates, counts. It prints nothing."""
+
+from __future__ import annotations
+
+from prismc.diagnostics.problem import Problem, Severity
+
+
+class Sink:
+    """The problems of one run. Reporting the same code at the same place twice keeps the first."""
+
+    def __init__(self) -> None:
+        self._problems: dict[tuple[str, str, int, int], Problem] = {}
+
+    def report(self, problem: Problem) -> None:
+        key = (problem.code, *problem.at)
+        self._problems.setdefault(key, problem)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """All problems, by file, place and code."""
+        order = sorted(self._problems, key=lambda key: (key[1], key[2], key[3], key[0]))
+        return tuple(self._problems[key] for key in order)
+
+    def has_errors(self) -> bool:
+        return any(p.severity is Severity.ERROR for p in self._problems.values())
+
+    def count(self, severity: Severity) -> int:
+        return sum(problem.severity is severity for problem in self._problems.values())
