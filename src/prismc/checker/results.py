@@ -1,0 +1,18 @@
+"""All that the checker finds out about a program, together and frozen."""
+
+from __future__ import annotations
+
+from prismc.checker.memory.facts import MemoryFacts
+from prismc.checker.perspectives.facts import PerspectiveFacts
+from prismc.checker.sync.plan import SyncPlan
+from prismc.checker.types.typed import Program
+from prismc.source.record import Record
+
+
+class CheckedProgram(Record):
+    """What lowering reads: the typed tree and the facts beside it."""
+
+    program: Program
+    perspectives: PerspectiveFacts
+    memory: MemoryFacts
+    plan: SyncPlan

@@ -1,0 +1,112 @@
+"""The sync plan: which operations go where, and why. Lowering applies it, nothing else does.
+
+The plan holds all that synchronisation insertion can decide (`docs/language.md`, "Where barriers
+come from"): full barriers, split arrive and wait, fences, commit and wait counts, mbarriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from prismc.hardware.groups import Perspective
+from prismc.source.record import Record, Value
+from prismc.source.span import Span
+
+
+class Where(Enum):
+    """Where an operation stands relative to its anchor statement."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Position(Value):
+    """Before or after the statement with id `anchor`, at that statement's code perspective."""
+
+    where: Where
+    anchor: int
+
+
+class SyncKind(Enum):
+    """What is inserted; `hardware/primitives.py` says with which instruction."""
+
+    BLOCK_BARRIER = "block barrier"
+    WARP_BARRIER = "warp barrier"
+    NAMED_BARRIER = "named barrier"
+    CLUSTER_BARRIER = "cluster barrier"
+    GRID_BARRIER = "grid barrier"
+    ARRIVE = "arrive"
+    WAIT = "wait"
+    EXPECT_BYTES = "expect bytes"
+    COMMIT_GROUP = "commit group"
+    WAIT_GROUP = "wait group"
+    PROXY_FENCE = "proxy fence"
+
+
+class Participants(Value):
+    """Which threads of one instance of `perspective` take part: ranges [start, end), ascending.
+
+    Empty ranges mean all of the instance.
+    """
+
+    perspective: Perspective
+    ranges: tuple[tuple[int, int], ...] = ()
+
+
+class AccessKind(Enum):
+    READ = "read"
+    WRITE = "write"
+    UPDATE = "atomic update"
+
+
+class Access(Record):
+    """One side of an edge, for people: what is touched, where, how, by whom."""
+
+    root: str
+    kind: AccessKind
+    at: Span
+    participants: Participants
+
+
+class Edge(Record):
+    """Why an operation exists: `earlier` must be complete before `later`. `hazard` is RAW, WAR or
+    WAW; `around_loop` the span of the loop whose back edge the path takes, if it takes one."""
+
+    earlier: Access
+    later: Access
+    hazard: str
+    around_loop: Span | None
+
+
+class SyncOperation(Record):
+    """One inserted operation.
+
+    `participants` arrive and wait (for a split barrier: those of this half). `lanes` is the group
+    size below a warp (2, 4, 8, 16), 32 for a whole warp, 0 for others; `count` the threads that the
+    barrier counts, or the groups that a wait leaves pending; `barrier` numbers the hardware barrier
+    or the mbarrier of arrive and wait. `at` is the access that needs it (the `#line` it gets).
+    """
+
+    number: int
+    kind: SyncKind
+    position: Position
+    participants: Participants
+    lanes: int
+    count: int
+    barrier: int
+    at: Span
+    edges: tuple[Edge, ...]
+
+
+class InstancePlan(Record):
+    """The operations of one instance, in the order of the text."""
+
+    symbol: str
+    operations: tuple[SyncOperation, ...]
+
+
+class SyncPlan(Record):
+    """The plans by symbol."""
+
+    instances: Mapping[str, InstancePlan]

@@ -1,0 +1,87 @@
+"""The types of values. Types compare by content; an error type agrees with everything."""
+
+from __future__ import annotations
+
+from prismc.hardware.scalars import BOOL, I32, Scalar
+from prismc.source.record import Value
+
+
+class Type(Value):
+    """Base of all types."""
+
+
+class ErrorType(Type):
+    """The type of an expression that was refused: it silences everything that follows from it."""
+
+
+class VoidType(Type):
+    """What a call without results gives."""
+
+
+class ScalarType(Type):
+    scalar: Scalar
+
+
+class VectorType(Type):
+    """`vec(T, n)`, n of 2, 4, 8 or 16: one aligned memory access."""
+
+    element: Scalar
+    lanes: int
+
+
+class ArrayType(Type):
+    """`T[n]`, in registers; nested for more dimensions, outermost length first."""
+
+    element: Type
+    length: int
+
+
+class PointerType(Type):
+    """`ptr(T)`. `is_const` only reads, `is_atomic` goes to atomic parameters only,
+    `is_async` belongs to asynchronous operations only."""
+
+    element: Type
+    is_const: bool = False
+    is_atomic: bool = False
+    is_async: bool = False
+
+
+class TensorMapType(Type):
+    """`tensor_map(T[h, w, ..], layout)`: the box a bulk copy moves and its swizzle's name."""
+
+    element: Scalar
+    box: tuple[int, ...]
+    layout: str | None
+
+
+class FunctionType(Type):
+    """`fn(..) -> ..`, the kind of a compile-time function parameter."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+
+
+ERROR = ErrorType()
+VOID = VoidType()
+BOOLEAN = ScalarType(scalar=BOOL)
+INT = ScalarType(scalar=I32)
+
+
+def size_of(of: Type) -> int:
+    """Bytes of one value in memory; 8 for a pointer.
+
+    Raises ValueError for types without a size.
+    """
+    match of:
+        case ScalarType(scalar=scalar):
+            return scalar.size
+        case VectorType(element=element, lanes=lanes):
+            return element.size * lanes
+        case ArrayType(element=element, length=length):
+            return size_of(element) * length
+        case PointerType():
+            return 8
+        case TensorMapType():
+            return 128
+        case _:
+            raise ValueError(f"{of} has no size")
