@@ -1,0 +1,97 @@
+"""The targets, one row each: features, limits, compiler flag, least PTX version.
+
+Limits: CUDA Programming Guide, "Compute Capabilities" (shared memory per block is the amount that a
+kernel may opt in to: that of the multiprocessor less 1 KiB, which the driver keeps, from sm_80 on).
+PTX versions: PTX ISA, ".target" and its release notes. Features: measured with NVRTC 13.5.
+"""
+
+from __future__ import annotations
+
+from prismc.hardware.features import Feature
+from prismc.source.record import Record
+
+KIB = 1024
+REGISTERS_PER_THREAD = 255
+REGISTERS_PER_BLOCK = 65_536
+
+
+class Target(Record):
+    """One architecture that the toolchain can make machine code for."""
+
+    name: str
+    ptx: tuple[int, int]
+    shared_limit: int
+    features: frozenset[Feature]
+    static_shared_limit: int = 48 * KIB
+    max_threads: int = 1024
+    named_barriers: int = 16
+
+    def has(self, feature: Feature) -> bool:
+        return feature in self.features
+
+    @property
+    def arch_flag(self) -> str:
+        """What NVRTC takes: machine code for exactly this architecture, PTX beside it."""
+        return f"-arch={self.name}"
+
+    @property
+    def compute(self) -> str:
+        """The virtual architecture of the same number and suffix: `compute_90a`."""
+        return self.name.replace("sm_", "compute_", 1)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_TURING = frozenset({Feature.LDMATRIX, Feature.F16_MMA})
+_AMPERE = _TURING | {
+    Feature.AMPERE_MMA, Feature.BF16, Feature.TF32, Feature.CP_ASYNC, Feature.MBARRIER,
+    Feature.REDUX,
+}  # fmt: skip
+_ADA = _AMPERE | {Feature.FP8}
+_HOPPER = _ADA | {
+    Feature.BF16_ADD, Feature.MBARRIER_TRY_WAIT, Feature.STMATRIX, Feature.ELECT, Feature.TMA,
+    Feature.PROXY_FENCE, Feature.CLUSTER, Feature.DEPENDENT_LAUNCH, Feature.VECTOR_REDUCTION,
+    Feature.BF16_ATOMIC,
+}  # fmt: skip
+_HOPPER_A = _HOPPER | {Feature.WGMMA, Feature.SETMAXNREG}
+_BLACKWELL = _HOPPER | {Feature.F32_PAIRS}
+_BLACKWELL_A = _BLACKWELL | {Feature.SETMAXNREG, Feature.TCGEN05}
+_CONSUMER_A = _BLACKWELL | {Feature.SETMAXNREG}
+
+
+def _row(
+    name: str, ptx: tuple[int, int], shared_kib: int, features: frozenset[Feature]
+) -> Target:
+    return Target(name=name, ptx=ptx, shared_limit=shared_kib * KIB, features=features)
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        _row("sm_75", (6, 3), 64, _TURING),
+        _row("sm_80", (7, 0), 163, _AMPERE),
+        _row("sm_86", (7, 1), 99, _AMPERE),
+        _row("sm_87", (7, 4), 163, _AMPERE),
+        _row("sm_88", (9, 0), 99, _AMPERE),
+        _row("sm_89", (7, 8), 99, _ADA),
+        _row("sm_90", (7, 8), 227, _HOPPER),
+        _row("sm_90a", (8, 0), 227, _HOPPER_A),
+        _row("sm_100", (8, 6), 227, _BLACKWELL),
+        _row("sm_100a", (8, 6), 227, _BLACKWELL_A),
+        _row("sm_100f", (8, 8), 227, _BLACKWELL_A),
+        _row("sm_103", (8, 8), 227, _BLACKWELL),
+        _row("sm_103a", (8, 8), 227, _BLACKWELL_A),
+        _row("sm_110", (9, 0), 227, _BLACKWELL),
+        _row("sm_110a", (9, 0), 227, _BLACKWELL_A),
+        _row("sm_110f", (9, 0), 227, _BLACKWELL_A),
+        _row("sm_120", (8, 7), 99, _BLACKWELL),
+        _row("sm_120a", (8, 7), 99, _CONSUMER_A),
+        _row("sm_120f", (8, 8), 99, _CONSUMER_A),
+        _row("sm_121", (8, 8), 99, _BLACKWELL),
+        _row("sm_121a", (8, 8), 99, _CONSUMER_A),
+    )
+}
+
+# The oldest target with Tensor Core TF32: its PTX runs on everything later.
+DEFAULT_TARGET = TARGETS["sm_80"]

@@ -1,0 +1,36 @@
+"""Where the files that ship beside the code are: the grammar, the standard library, the pages.
+
+An installed wheel holds them inside the package, a checkout at its root.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def resource_folder(name: str) -> Path:
+    """The folder `grammar` or `stdlib`, from the wheel or from the checkout.
+
+    Raises FileNotFoundError when the installation lacks it.
+    """
+    for place in (_PACKAGE / name, _PACKAGE.parent.parent / name):
+        if place.is_dir():
+            return place
+    raise FileNotFoundError(f"this installation of prismc has no `{name}` folder")
+
+
+def grammar_file() -> Path:
+    """The LALR grammar of the language."""
+    return resource_folder("grammar") / "prism.lark"
+
+
+def stdlib_folder() -> Path:
+    """The folder whose files are the modules `std.*`."""
+    return resource_folder("stdlib")
+
+
+def explain_folder() -> Path:
+    """The folder with one page for each diagnostic code."""
+    return _PACKAGE / "diagnostics" / "explain"

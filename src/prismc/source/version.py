@@ -1,0 +1,3 @@
+"""The version of prismc, in one place: the package metadata reads it from here too."""
+
+VERSION = "0.1.0"
