@@ -79,6 +79,10 @@ class Constant(Expression):
     value: int | float | bool
 
 
+class Refused(Expression):
+    """Where an expression was refused: its type is ERROR, it varies with nothing."""
+
+
 class Read(Expression):
     """The value of a variable; for an array or a pointer, the array or pointer itself."""
 
@@ -529,7 +533,11 @@ class Body(Record):
 class Program(Record):
     """All instances of a program by symbol, callees before callers.
 
-    Instances whose elaboration failed have no body here; what calls them has none either.
+    `refused` holds the symbols of instances in which elaboration reported an error. Their bodies
+    are here all the same, with expressions of type ERROR where something was refused (statements
+    that make no sense without it are left out), so that one run reports all that is wrong: the
+    passes after elaboration check them, never lower them, and stay silent about what is ERROR.
     """
 
     bodies: Mapping[str, Body]
+    refused: frozenset[str]
