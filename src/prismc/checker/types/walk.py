@@ -1,0 +1,130 @@
+"""Children of the typed tree's nodes, and walks over them. No behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prismc.checker.types import typed
+
+
+def bodies_of(statement: typed.Statement) -> tuple[tuple[typed.Statement, ...], ...]:
+    """The statement lists that a statement holds, in the order of the text."""
+    match statement:
+        case typed.If(body=body, otherwise=otherwise):
+            return (body, otherwise)
+        case typed.Split(arms=arms):
+            return tuple(arm.body for arm in arms)
+        case (
+            typed.Block(body=body)
+            | typed.While(body=body)
+            | typed.For(body=body)
+            | typed.Group(body=body)
+            | typed.Narrow(body=body)
+        ):
+            return (body,)
+        case _:
+            return ()
+
+
+def statements_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Statement]:
+    """Every statement of a body, outer before inner, in the order of the text."""
+    for statement in body:
+        yield statement
+        for inner in bodies_of(statement):
+            yield from statements_in(inner)
+
+
+def operands(expression: typed.Expression) -> tuple[typed.Expression, ...]:
+    """The expressions directly inside an expression, in the order they are evaluated."""
+    match expression:
+        case typed.Unary(operand=operand) | typed.Convert(operand=operand):
+            return (operand,)
+        case typed.Bits(operand=operand) | typed.Broadcast(operand=operand):
+            return (operand,)
+        case typed.Binary(left=left, right=right) | typed.Logical(left=left, right=right):
+            return (left, right)
+        case typed.Conditional(value=value, condition=condition, otherwise=otherwise):
+            return (condition, value, otherwise)
+        case typed.Element(array=array, index=index):
+            return (array, index)
+        case typed.Component(vector=vector):
+            return (vector,)
+        case typed.MakeVector(elements=elements):
+            return elements
+        case typed.Load(pointer=pointer, index=index):
+            return (pointer, index)
+        case typed.Builtin(arguments=arguments) | typed.Call(arguments=arguments):
+            return arguments
+        case typed.Address(pointer=pointer, index=index):
+            return (pointer,) if index is None else (pointer, index)
+        case _:
+            return ()
+
+
+def expressions_in(expression: typed.Expression) -> Iterator[typed.Expression]:
+    """The expression and everything inside it, outer before inner."""
+    yield expression
+    for operand in operands(expression):
+        yield from expressions_in(operand)
+
+
+def place_operands(place: typed.Place) -> tuple[typed.Expression, ...]:
+    """The expressions that a place evaluates: array and index, pointer and index."""
+    match place:
+        case typed.ElementPlace(array=array, index=index):
+            return (array, index)
+        case typed.MemoryPlace(pointer=pointer, index=index):
+            return (pointer, index)
+        case typed.ComponentPlace(vector=vector):
+            return place_operands(vector)
+        case _:
+            return ()
+
+
+def statement_operands(statement: typed.Statement) -> tuple[typed.Expression, ...]:
+    """The expressions of a statement itself, those of its places included, not of its bodies."""
+    match statement:
+        case typed.Declare(value=value):
+            return () if value is None else (value,)
+        case typed.DeclareSeveral(call=call) | typed.Evaluate(call=call):
+            return (call,)
+        case typed.Assign(place=place, value=value):
+            return (*place_operands(place), value)
+        case typed.AssignSeveral(places=places, values=values):
+            return (*(e for place in places for e in place_operands(place)), *values)
+        case typed.LoadInto(array=array, first=first, pointer=pointer, index=index):
+            return (array, first, pointer, index)
+        case typed.If(condition=condition) | typed.While(condition=condition):
+            return (condition,)
+        case typed.Assert(condition=condition):
+            return (condition,)
+        case typed.For(start=start, stop=stop, step=step):
+            return (start, stop, step)
+        case typed.Return(values=values):
+            return values
+        case typed.Print(arguments=arguments):
+            return arguments
+        case typed.Narrow(views=views):
+            return tuple(e for view in views for e in _view_operands(view))
+        case typed.Asm(outputs=outputs, updates=updates, inputs=inputs):
+            places = (*outputs, *updates)
+            return (*(e for place in places for e in place_operands(place)), *inputs)
+        case _:
+            return ()
+
+
+def _view_operands(view: typed.View) -> Iterator[typed.Expression]:
+    yield view.source
+    if view.offset is not None:
+        yield view.offset
+    if view.function is not None:
+        yield view.function.body
+
+
+def calls_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Call]:
+    """Every call of a body, in the order of the text."""
+    for statement in statements_in(body):
+        for operand in statement_operands(statement):
+            for expression in expressions_in(operand):
+                if isinstance(expression, typed.Call):
+                    yield expression
