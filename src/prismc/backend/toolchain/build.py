@@ -1,0 +1,98 @@
+"""CUDA text to binaries for several targets: the toolchain's front page."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from prismc.backend.cuda_module import CudaModule
+from prismc.backend.errors import CompilerUnusable, RegistersSpill
+from prismc.backend.toolchain.backmap import told_problems
+from prismc.backend.toolchain.compilation import Compilation, Compiler, ToolchainFailure
+from prismc.backend.toolchain.report import KernelReport, kernel_reports
+from prismc.diagnostics.problem import Severity
+from prismc.diagnostics.sink import Sink
+from prismc.source.files import Files
+from prismc.source.record import Record
+from prismc.source.span import NOWHERE
+
+
+class Binary(Record):
+    """A module compiled for one target, and what its kernels cost there."""
+
+    target: str
+    ptx: str
+    cubin: bytes
+    reports: tuple[KernelReport, ...]
+
+
+def unusable(failure: ToolchainFailure) -> CompilerUnusable:
+    """The problem that tells why no compiler can be used."""
+    return CompilerUnusable(at=NOWHERE, reason=failure.reason, remedy=failure.remedy)
+
+
+def compile_module(
+    module: CudaModule, target: str, compiler: Compiler, files: Files, sink: Sink
+) -> Binary | None:
+    """`module` for one target ("sm_90a"); None where an error was reported."""
+    return compile_targets([(module, target)], compiler, files, sink)[0]
+
+
+def compile_targets(
+    work: Sequence[tuple[CudaModule, str]], compiler: Compiler, files: Files, sink: Sink
+) -> tuple[Binary | None, ...]:
+    """Each module for its target, all at the same time; problems come in the order of `work`."""
+    answers: list[Compilation | ToolchainFailure | None] = [None] * len(work)
+
+    def compile_one(index: int) -> None:
+        module, target = work[index]
+        try:
+            answers[index] = compiler.compile(module, target)
+        except ToolchainFailure as failure:
+            answers[index] = failure
+
+    threads = [threading.Thread(target=compile_one, args=(i,)) for i in range(1, len(work))]
+    for thread in threads:
+        thread.start()
+    if work:
+        compile_one(0)
+    for thread in threads:
+        thread.join()
+    return tuple(
+        _judged(answer, module, files, sink)
+        for answer, (module, _) in zip(answers, work, strict=True)
+    )
+
+
+def _judged(
+    answer: Compilation | ToolchainFailure | None, module: CudaModule, files: Files, sink: Sink
+) -> Binary | None:
+    if answer is None:
+        raise RuntimeError("a compilation thread ended without an answer")
+    if isinstance(answer, ToolchainFailure):
+        sink.report(unusable(answer))
+        return None
+    problems = told_problems(answer, module, files)
+    for problem in problems:
+        sink.report(problem)
+    failed = any(problem.severity is Severity.ERROR for problem in problems)
+    if failed or answer.ptx is None or answer.cubin is None:
+        return None
+    reports = kernel_reports(answer, module)
+    _report_spills(reports, module, sink)
+    return Binary(target=answer.target, ptx=answer.ptx, cubin=answer.cubin, reports=reports)
+
+
+def _report_spills(reports: tuple[KernelReport, ...], module: CudaModule, sink: Sink) -> None:
+    for report, kernel in zip(reports, module.kernels, strict=True):
+        if report.spill_stores or report.spill_loads:
+            sink.report(
+                RegistersSpill(
+                    at=kernel.at,
+                    kernel=report.kernel,
+                    target=report.target,
+                    registers=report.registers,
+                    stores=report.spill_stores,
+                    loads=report.spill_loads,
+                )
+            )

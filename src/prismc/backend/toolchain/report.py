@@ -1,0 +1,134 @@
+"""What a kernel costs: registers, shared bytes, spills from ptxas; barriers from the PTX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prismc.backend.cuda_module import CudaModule
+from prismc.backend.toolchain.compilation import Compilation
+from prismc.source.record import Value
+
+
+class BarrierCounts(Value):
+    """Synchronising instructions in the PTX of one kernel (PTX ISA, "Parallel Synchronization").
+
+    `full` waits for the whole block (`bar.sync a`), `named` for a stated number of threads
+    (`bar.sync a, b`), `warp` for lanes of a warp; `arrives` and `mbarrier_arrives` do not wait.
+    """
+
+    full: int = 0
+    named: int = 0
+    arrives: int = 0
+    warp: int = 0
+    cluster: int = 0
+    mbarrier_arrives: int = 0
+    mbarrier_waits: int = 0
+
+
+class KernelReport(Value):
+    """One kernel on one target. Bytes of stack and spills are per thread, shared per block.
+
+    `shared_bytes` is static and dynamic shared memory together, without what the hardware
+    reserves for itself (1024 bytes from sm_90 on).
+    """
+
+    kernel: str
+    target: str
+    registers: int
+    shared_bytes: int
+    stack_bytes: int
+    spill_stores: int
+    spill_loads: int
+    barriers: BarrierCounts
+
+
+_ENTRY = re.compile(r"Compiling entry function '(\w+)'")
+_PROPERTIES = re.compile(r"Function properties for (\w+)")
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_REGISTERS = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+_PTX_ENTRY = re.compile(r"\.entry\s+(\w+)")
+# Inline assembly may put several instructions on one line, and a guard before each.
+_BARRIER = re.compile(
+    r"(?:^|[\s;{}])"
+    r"(?P<name>bar\.warp\.sync|barrier\.cluster\.(?:arrive|wait)"
+    r"|bar(?:rier)?(?:\.cta)?\.(?:sync|red|arrive)"
+    r"|mbarrier\.(?:arrive|arrive_drop|test_wait|try_wait))"
+    r"[.\w:]*(?P<operands>[^;]*);"
+)
+
+
+def kernel_reports(compilation: Compilation, module: CudaModule) -> tuple[KernelReport, ...]:
+    """One report for each kernel of `module`, in its order."""
+    costs = _costs(compilation.log)
+    bodies = dict(_bodies(compilation.ptx or ""))
+    reports = []
+    for kernel in module.kernels:
+        cost = costs.get(kernel.name, {})
+        reports.append(
+            KernelReport(
+                kernel=kernel.name,
+                target=compilation.target,
+                registers=cost.get("registers", 0),
+                shared_bytes=cost.get("shared", 0) + kernel.dynamic_shared,
+                stack_bytes=cost.get("stack", 0),
+                spill_stores=cost.get("stores", 0),
+                spill_loads=cost.get("loads", 0),
+                barriers=count_barriers(bodies.get(kernel.name, "")),
+            )
+        )
+    return tuple(reports)
+
+
+def count_barriers(body: str) -> BarrierCounts:
+    """The synchronising instructions in a piece of PTX."""
+    counts = dict.fromkeys(BarrierCounts.__fields__, 0)
+    for line in body.splitlines():
+        code = line.split("//")[0]
+        for match in _BARRIER.finditer(code):
+            counts[_category(match["name"], match["operands"])] += 1
+    return BarrierCounts(**counts)
+
+
+def _category(name: str, operands: str) -> str:
+    if name == "bar.warp.sync":
+        return "warp"
+    if name.startswith("barrier.cluster"):
+        return "cluster" if name.endswith("wait") else "arrives"
+    if name.startswith("mbarrier"):
+        return "mbarrier_waits" if name.endswith("_wait") else "mbarrier_arrives"
+    if name.endswith("arrive"):
+        return "arrives"
+    # `bar.red` has its result and its predicate around the barrier and the count.
+    has_count = operands.count(",") + 1 > (3 if name.endswith("red") else 1)
+    return "named" if has_count else "full"
+
+
+def _costs(log: str) -> dict[str, dict[str, int]]:
+    """Each entry function's figures in the output of `ptxas -v`."""
+    costs: dict[str, dict[str, int]] = {}
+    entry = described = ""
+    for line in log.splitlines():
+        if match := _ENTRY.search(line):
+            entry = match[1]
+            costs[entry] = {}
+        elif match := _PROPERTIES.search(line):
+            described = match[1]
+        elif (match := _STACK.search(line)) and described == entry:
+            stack, stores, loads = map(int, match.groups())
+            costs.setdefault(entry, {}).update(stack=stack, stores=stores, loads=loads)
+        elif match := _REGISTERS.search(line):
+            shared = _SHARED.search(line)
+            costs.setdefault(entry, {}).update(
+                registers=int(match[1]), shared=int(shared[1]) if shared else 0
+            )
+    return costs
+
+
+def _bodies(ptx: str) -> Iterator[tuple[str, str]]:
+    """Name and text of each entry function, to the closing brace in the first column."""
+    for match in _PTX_ENTRY.finditer(ptx):
+        end = ptx.find("\n}", match.end())
+        yield match[1], ptx[match.end() : end if end != -1 else len(ptx)]
