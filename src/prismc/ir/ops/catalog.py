@@ -1,0 +1,72 @@
+"""Every operation of the IR, by its spelling."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from prismc.ir.core import Op
+from prismc.ir.ops import arithmetic, control, groups, intrinsic, memory, sync
+
+OPS: tuple[type[Op], ...] = (
+    arithmetic.Constant,
+    arithmetic.Binary,
+    arithmetic.Unary,
+    arithmetic.Compare,
+    arithmetic.Select,
+    arithmetic.Convert,
+    arithmetic.Bitcast,
+    arithmetic.MakeVector,
+    arithmetic.Extract,
+    arithmetic.Insert,
+    control.If,
+    control.For,
+    control.While,
+    control.Yield,
+    control.Break,
+    control.Continue,
+    control.Return,
+    control.Unreachable,
+    control.Call,
+    memory.ArrayAlloc,
+    memory.ArrayFill,
+    memory.ArrayCopy,
+    memory.ArrayLoad,
+    memory.ArrayStore,
+    memory.SubArray,
+    memory.SharedMemory,
+    memory.SharedView,
+    memory.PointerCast,
+    memory.Load,
+    memory.Store,
+    memory.Address,
+    groups.Position,
+    groups.Broadcast,
+    sync.BlockBarrier,
+    sync.WarpBarrier,
+    sync.NamedBarrier,
+    intrinsic.Asm,
+    intrinsic.CudaText,
+)
+
+
+class Spelled(NamedTuple):
+    """The class that a spelling stands for, and its selector's field and member, if it has one."""
+
+    op: type[Op]
+    field: str
+    member: Enum | None
+
+
+def _spellings() -> dict[str, Spelled]:
+    found: dict[str, Spelled] = {}
+    for op in OPS:
+        if op.selector is None:
+            found[op.spelling] = Spelled(op, "", None)
+        else:
+            field, members = op.selector
+            found |= {member.value: Spelled(op, field, member) for member in members}
+    return found
+
+
+SPELLINGS: dict[str, Spelled] = _spellings()

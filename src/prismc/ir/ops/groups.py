@@ -1,0 +1,33 @@
+"""Where a thread is, and what it hears from its group."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from prismc.ir.core import Op, Value
+
+
+class Query(Enum):
+    """THREAD_INDEX in the block; BLOCK_INDEX and BLOCK_COUNT in the grid, counted along x."""
+
+    THREAD_INDEX = "thread.index"
+    BLOCK_INDEX = "block.index"
+    BLOCK_COUNT = "block.count"
+
+
+class Position(Op):
+    """A special register, as an i32. Only in kernels: device functions take them as parameters."""
+
+    selector = ("query", Query)
+    query: Query
+
+
+class Broadcast(Op):
+    """The first thread's value in all threads of each aligned group of `lanes`, 2 to 32.
+
+    All threads of the group run it together. The value is a scalar of 32 or 64 bits.
+    """
+
+    spelling = "broadcast"
+    value: Value
+    lanes: int

@@ -1,0 +1,34 @@
+"""Synchronisation that the plan put in. `number` is the plan's, so that one can be dropped."""
+
+from __future__ import annotations
+
+from prismc.ir.core import Op, Value
+
+
+class BlockBarrier(Op):
+    """All threads of the block wait for one another: `__syncthreads()`."""
+
+    spelling = "sync.block"
+    number: int
+
+
+class WarpBarrier(Op):
+    """The threads of each aligned group of `lanes` (2 to 32) in a warp wait for one another.
+
+    The mask is `((1 << lanes) - 1) << (lane & ~(lanes - 1))`; other groups of the warp may be
+    elsewhere.
+    """
+
+    spelling = "sync.warp"
+    number: int
+    lanes: int
+
+
+class NamedBarrier(Op):
+    """`threads` threads, a multiple of 32, wait for one another at hardware barrier `barrier`, an
+    i32 from 1 to 15 (PTX ISA, "barrier")."""
+
+    spelling = "sync.named"
+    barrier: Value
+    number: int
+    threads: int

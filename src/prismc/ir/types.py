@@ -1,0 +1,81 @@
+"""The types of IR values: scalars, vectors, register arrays and pointers.
+
+They compare by content. `str(type)` is the text form that the printer writes and the parser reads.
+A function without results has an empty tuple of result types; there is no void.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from prismc.hardware.scalars import BOOL, I32, I64, U8, U32, U64, Scalar
+from prismc.source.record import Value
+
+
+class Space(Enum):
+    """Where a pointer points. GENERIC is a device function's parameter: the caller decides."""
+
+    GENERIC = "generic"
+    GLOBAL = "global"
+    SHARED = "shared"
+
+
+class Type(Value):
+    """Base of all IR types."""
+
+
+class ScalarType(Type):
+    scalar: Scalar
+
+    def __str__(self) -> str:
+        return self.scalar.name
+
+
+class VectorType(Type):
+    """`lanes` scalars that one aligned access moves."""
+
+    element: Scalar
+    lanes: int
+
+    def __str__(self) -> str:
+        return f"vec<{self.element.name}, {self.lanes}>"
+
+
+class ArrayType(Type):
+    """A register array, outermost length first. Its values are references to the storage."""
+
+    element: ScalarType | VectorType
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"array<{self.element}, {'x'.join(map(str, self.shape))}>"
+
+    @property
+    def length(self) -> int:
+        """The number of elements over all dimensions."""
+        total = 1
+        for extent in self.shape:
+            total *= extent
+        return total
+
+
+class PointerType(Type):
+    """A base address; accesses add an element index to it. `is_const` is never stored through."""
+
+    element: ScalarType | VectorType
+    space: Space
+    is_const: bool = False
+
+    def __str__(self) -> str:
+        const = "const " if self.is_const else ""
+        return f"ptr<{const}{self.element}, {self.space.value}>"
+
+
+BOOLEAN = ScalarType(scalar=BOOL)
+INT = ScalarType(scalar=I32)
+LONG = ScalarType(scalar=I64)
+UINT = ScalarType(scalar=U32)
+ULONG = ScalarType(scalar=U64)
+
+# The bytes of a kernel's shared memory, from which typed views are made.
+SHARED_BYTES = PointerType(element=ScalarType(scalar=U8), space=Space.SHARED)
