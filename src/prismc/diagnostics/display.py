@@ -83,7 +83,7 @@ def _printable(text: str, column: int) -> Iterator[tuple[str, int]]:
 def _unusual(character: str) -> tuple[str, int]:
     if combining(character) or category(character) == "Mn":
         return character, 0
-    # Controls, format characters (bidirectional overrides) and surrogates must not reach a terminal.
+    # Controls, bidirectional overrides and surrogates must not reach a terminal.
     if category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return "\ufffd", 1
     return character, 2 if east_asian_width(character) in "WF" else 1

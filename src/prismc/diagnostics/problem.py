@@ -50,6 +50,7 @@ class Problem(Record):
     message: ClassVar[str] = ""
     label: ClassVar[str] = ""
     help_text: ClassVar[str] = ""
+    is_environment: ClassVar[bool] = False  # the machine or the command line, no program: exit 2
 
     at: Span
     related: tuple[Related, ...] = ()

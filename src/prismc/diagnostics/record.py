@@ -21,7 +21,7 @@ def render_json(problems: Iterable[Problem], files: Files) -> str:
 
 
 def problem_record(problem: Problem, files: Files) -> Json:
-    """One problem. What stands beside marks and in notes is in `related`, so that nothing is lost."""
+    """One problem. Labels and notes stand in `related`, so that nothing is lost."""
     return {
         "code": problem.code,
         "severity": problem.severity.value,

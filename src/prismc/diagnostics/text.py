@@ -98,7 +98,10 @@ class _Rendering:
 
     def arrow(self, at: Span, arrow: str) -> str:
         line, column = self.files.position(at)
-        return self.style(Role.FRAME, " " * self.width + arrow) + f" {printable(at.file)}:{line}:{column}"
+        return (
+            self.style(Role.FRAME, " " * self.width + arrow)
+            + f" {printable(at.file)}:{line}:{column}"
+        )
 
     def advice(self) -> list[str]:
         """Notes first, then help, then fixes: what to do comes last."""

@@ -60,9 +60,7 @@ _BLACKWELL_A = _BLACKWELL | {Feature.SETMAXNREG, Feature.TCGEN05}
 _CONSUMER_A = _BLACKWELL | {Feature.SETMAXNREG}
 
 
-def _row(
-    name: str, ptx: tuple[int, int], shared_kib: int, features: frozenset[Feature]
-) -> Target:
+def _row(name: str, ptx: tuple[int, int], shared_kib: int, features: frozenset[Feature]) -> Target:
     return Target(name=name, ptx=ptx, shared_limit=shared_kib * KIB, features=features)
 
 

@@ -17,11 +17,16 @@ class Position(NamedTuple):
 
 
 class UnreadableFile(Exception):
-    """A file that is missing, a folder, not permitted, or not UTF-8; the text says which."""
+    """A file that is missing, a folder, not permitted, or not UTF-8; the text says which.
 
-    def __init__(self, path: str, reason: str, offset: int | None = None) -> None:
+    For one that is not UTF-8, `offset` is the byte that is wrong and `before` the text before it.
+    """
+
+    def __init__(
+        self, path: str, reason: str, offset: int | None = None, before: str = ""
+    ) -> None:
         super().__init__(f"{path}: {reason}")
-        self.path, self.reason, self.offset = path, reason, offset
+        self.path, self.reason, self.offset, self.before = path, reason, offset, before
 
 
 class SourceFile:
@@ -66,13 +71,20 @@ class Files:
         self._files[name] = SourceFile(name, text)
         return self._files[name]
 
+    def overlay_bytes(self, name: str, content: bytes) -> SourceFile:
+        """Make `content`, decoded as a file's would be, the content of `name` for this run.
+
+        Raises UnreadableFile.
+        """
+        return self.overlay(name, _decode(name, content))
+
     def read(self, name: str) -> SourceFile:
         """The file called `name`, read once.
 
         Raises UnreadableFile.
         """
         if name not in self._files:
-            self.overlay(name, _decode(name, _bytes(name)))
+            self.overlay_bytes(name, _bytes(name))
         return self._files[name]
 
     def exists(self, name: str) -> bool:
@@ -101,4 +113,5 @@ def _decode(name: str, content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         reason = f"not UTF-8 (byte {error.start} is 0x{content[error.start]:02x})"
-        raise UnreadableFile(name, reason, error.start) from error
+        before = content[: error.start].decode("utf-8-sig")
+        raise UnreadableFile(name, reason, error.start, before) from error

@@ -1,0 +1,51 @@
+"""`prismc check`: the front end and the checker over files and folders."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from prismc.cli.options import (
+    Presentation,
+    chosen_targets,
+    compile_options,
+    compiler_options,
+    target_option,
+)
+from prismc.cli.render import show_problems, write
+from prismc.driver.inputs import root_files
+from prismc.driver.pipeline import check_file
+from prismc.driver.session import Session
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@target_option
+@compile_options
+def check(
+    paths: tuple[str, ...],
+    targets: tuple[str, ...],
+    defines: tuple[tuple[str, str], ...],
+    include: tuple[str, ...],
+    format_: str,
+    color: str,
+    max_errors: int,
+) -> int:
+    """Check Prism files: names, types, perspectives, memory, synchronisation.
+
+    PATH is a file, a folder (all `.prism` files below it), or `-` for standard input.
+    """
+    session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
+    files = root_files(session, paths)
+    for target in chosen_targets(targets):
+        session.options = compiler_options(target, defines, include)
+        for file in files:
+            check_file(session, file)
+    show_problems(
+        session, Presentation(format=format_, color=color, max_errors=max_errors), sys.stdout
+    )
+    if format_ == "text" and not session.problems and sys.stderr.isatty():
+        noun = "file" if len(files) == 1 else "files"
+        write(sys.stderr, f"{len(files)} {noun} checked, no problems\n")
+    return session.exit_code

@@ -1,0 +1,79 @@
+"""Where the process starts: a fast `--version`, a deep stack, and one message for our own bugs.
+
+Exit codes: 0 fine, 1 the program is wrong, 2 the command line or the machine is wrong, 3 a defect
+of prismc, 130 interrupted, 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from prismc.source.version import VERSION
+
+# Nested programs nest calls. The interpreter's own limit of 1,000 is for runaway recursion; what
+# is deeper than this becomes an ordinary diagnostic in the driver.
+RECURSION_LIMIT = 60_000
+STACK_SIZES = (512 << 20, 64 << 20)
+
+INTERRUPTED, READER_GONE, OUR_BUG = 130, 141, 3
+
+
+def main() -> int:
+    """Run the command line of this process; returns the exit code."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        sys.stdout.write(f"prismc {VERSION}\n")
+        return 0
+    return _with_deep_stack(arguments)
+
+
+def _with_deep_stack(arguments: list[str]) -> int:
+    """Run in a thread, since only a thread's stack can be chosen by the program itself."""
+    # Here and below: `--version` must not pay for these imports.
+    import threading
+
+    answer: list[int] = []
+
+    def work() -> None:
+        answer.append(_guarded(arguments))
+
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    for size in STACK_SIZES:
+        threading.stack_size(size)
+        thread = threading.Thread(target=work, name="prismc", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # not enough address space for this stack
+            continue
+        finally:
+            threading.stack_size(0)  # other threads (compilers) need no deep stack
+        try:
+            thread.join()
+        except KeyboardInterrupt:
+            sys.stderr.write("prismc: interrupted\n")
+            return INTERRUPTED
+        return answer[0]
+    sys.setrecursionlimit(5_000)
+    return _guarded(arguments)
+
+
+def _guarded(arguments: list[str]) -> int:
+    """Run the command; whatever escapes is told once."""
+    try:
+        from prismc.cli.main import run
+
+        code = run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The interpreter flushes standard output again at its end: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last line of defence: nobody sees a traceback
+        from prismc.cli.crash import tell_crash
+
+        tell_crash(error, arguments)
+        return OUR_BUG

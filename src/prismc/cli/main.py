@@ -1,0 +1,56 @@
+"""The command group. A command's module is imported when the command is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from prismc.source.version import VERSION
+
+# Name: the module below `prismc.cli` whose attribute of the same name as the command it is.
+COMMANDS = {
+    "check": "check",
+    "explain": "explain",
+    "targets": "targets",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name only."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"prismc.cli.{COMMANDS[cmd_name]}")
+        command = getattr(module, COMMANDS[cmd_name])
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, "-V", "--version", message="prismc %(version)s")
+def prismc() -> None:
+    """Compile Prism, the GPU language with typed perspectives, to CUDA C++, PTX and cubins.
+
+    Exit codes: 0 fine, 1 the program is wrong, 2 the command line or the machine is wrong,
+    3 a defect of prismc.
+    """
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; returns the exit code."""
+    try:
+        result = prismc.main(arguments, prog_name="prismc", standalone_mode=False)
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        return 130
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,107 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from prismc.driver.options import Options
+from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
+from prismc.source.record import Value
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+MAX_ERRORS = 50
+
+
+class Presentation(Value):
+    """How diagnostics are shown: `format` text or json, `color` auto, always or never."""
+
+    format: str
+    color: str
+    max_errors: int
+
+
+def _definitions(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Each NAME=VALUE of `-D` as a pair."""
+    pairs = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name.isidentifier() or not value:
+            raise click.BadParameter(
+                f"{text!r} is not of the form NAME=VALUE, as in `-D N=128`", context, parameter
+            )
+        pairs.append((name, value))
+    return tuple(pairs)
+
+
+def compile_options(command: Command) -> Command:
+    """`-D`, `-I`, `--format`, `--color`, `--max-errors`."""
+    for option in (
+        click.option(
+            "--max-errors",
+            type=click.IntRange(min=0),
+            default=MAX_ERRORS,
+            show_default=True,
+            help="Print at most this many errors; 0 prints all.",
+        ),
+        click.option(
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
+            help="Colour diagnostics; auto follows the terminal and NO_COLOR.",
+        ),
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            help="How diagnostics are written; json is one object on standard output.",
+        ),
+        click.option(
+            "-I",
+            "include",
+            metavar="DIR",
+            multiple=True,
+            type=click.Path(exists=True, file_okay=False),
+            help="Look up imports in DIR too (repeatable).",
+        ),
+        click.option(
+            "-D",
+            "defines",
+            metavar="NAME=VALUE",
+            multiple=True,
+            callback=_definitions,
+            help="Give a constant of the root file another value (repeatable).",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+target_option = click.option(
+    "--target",
+    "targets",
+    metavar="sm_XX",
+    type=click.Choice(list(TARGETS)),
+    multiple=True,
+    help=f"The GPU architecture, as `prismc targets` lists them (repeatable; {DEFAULT_TARGET}).",
+)
+
+
+def chosen_targets(names: tuple[str, ...]) -> list[Target]:
+    """The targets of a command line, each once; the default where it names none."""
+    return [TARGETS[name] for name in dict.fromkeys(names)] or [DEFAULT_TARGET]
+
+
+def compiler_options(
+    target: Target,
+    defines: tuple[tuple[str, str], ...],
+    include: tuple[str, ...],
+    compiler: str = "nvrtc",
+) -> Options:
+    return Options(target=target, defines=defines, include=include, compiler=compiler)

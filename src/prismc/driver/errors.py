@@ -1,0 +1,59 @@
+"""P075x: what goes wrong around a compilation: files that cannot be read or written, size."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from prismc.diagnostics.problem import Problem
+
+
+class FileUnreadable(Problem):
+    code = "P0751"
+    title = "a file cannot be read"
+    message = "`{path}` cannot be read: {reason}"
+    help_text = "name an existing file that you may read, a folder, or `-` for standard input"
+    is_environment: ClassVar[bool] = True
+
+    path: str
+    reason: str
+
+
+class NoPrismFiles(Problem):
+    code = "P0752"
+    title = "a folder holds no Prism files"
+    message = "there is no `.prism` file in `{path}` or below it"
+    help_text = "name a folder that holds `.prism` files"
+    is_environment: ClassVar[bool] = True
+
+    path: str
+
+
+class NotText(Problem):
+    code = "P0753"
+    title = "a source file is not UTF-8"
+    message = "`{path}` is {reason}"
+    label = "the text before this place is UTF-8"
+    help_text = "save the file as UTF-8"
+
+    path: str
+    reason: str
+
+
+class TooLarge(Problem):
+    code = "P0754"
+    title = "a program is too large for the compiler"
+    message = "this program is nested too deeply or is too large to compile: {what}"
+    help_text = "split the expression or the function at its deepest nesting"
+
+    what: str
+
+
+class CannotWrite(Problem):
+    code = "P0755"
+    title = "an output cannot be written"
+    message = "`{path}` cannot be written: {reason}"
+    help_text = "name an output that you may write with `-o`"
+    is_environment: ClassVar[bool] = True
+
+    path: str
+    reason: str

@@ -1,0 +1,16 @@
+"""What one run is asked to do, frozen. How its result is shown is the command line's matter."""
+
+from __future__ import annotations
+
+from prismc.hardware.targets import DEFAULT_TARGET, Target
+from prismc.source.record import Value
+
+
+class Options(Value):
+    """`defines` override constants of the root file, in the order given; `include` are folders
+    that imports are looked up in; `compiler` is `nvrtc` or `nvcc`."""
+
+    target: Target = DEFAULT_TARGET
+    defines: tuple[tuple[str, str], ...] = ()
+    include: tuple[str, ...] = ()
+    compiler: str = "nvrtc"

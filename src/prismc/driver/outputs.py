@@ -1,0 +1,90 @@
+"""Writing outputs so that a reader sees the old file or the new one, never a part of either."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from prismc.source.record import Record
+
+
+class Output(Record):
+    """One file to write."""
+
+    path: Path
+    content: bytes
+
+
+def write_outputs(outputs: Sequence[Output]) -> None:
+    """Write all outputs, or none when one cannot be prepared.
+
+    Each goes to a temporary file in its own folder first and reaches the disk there; only when all
+    are complete are they renamed into place. A file that holds the same bytes already stays as it
+    is, with its time. Raises OSError, with every temporary file removed.
+    """
+    changed = [output for output in outputs if not _holds(output.path, output.content)]
+    prepared: list[tuple[str, str]] = []
+    try:
+        for number, output in enumerate(changed):
+            target = os.path.realpath(output.path)
+            output.path.parent.mkdir(parents=True, exist_ok=True)
+            if os.path.exists(target) and not os.path.isfile(target):
+                _write_through(target, output.content)
+            else:
+                prepared.append((_prepare(target, number, output.content), target))
+        while prepared:
+            os.replace(*prepared[0])
+            del prepared[0]
+    finally:
+        for temporary, _ in prepared:
+            with suppress(OSError):
+                os.unlink(temporary)
+    for folder in {output.path.parent: None for output in changed}:
+        _sync_folder(folder)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether `path` is a file with exactly this content; the size tells most cases."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except OSError:
+        return False
+
+
+def _write_through(path: str, content: bytes) -> None:
+    """Write to what is no file (`/dev/null`, a pipe): there is nothing to replace."""
+    with open(path, "wb") as stream:
+        stream.write(content)
+
+
+def _prepare(path: str, number: int, content: bytes) -> str:
+    """The name of a complete, synchronised temporary file beside `path`, with its permissions."""
+    folder = os.path.dirname(path)
+    temporary = os.path.join(folder, f".prismc-{os.getpid()}-{number}.tmp")
+    with suppress(FileNotFoundError):
+        os.unlink(temporary)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            os.chmod(temporary, os.stat(path).st_mode & 0o777)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renames last; where a folder cannot be opened (Windows), the system does it."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
