@@ -132,10 +132,11 @@ def test_a_failure_without_a_reason_is_still_told(nvrtc: Nvrtc) -> None:
     assert problem.at == line_of(1)
 
 
-SERIALISED = """\
+LOG = """\
 ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized \
 due to non wgmma instructions defining accumulator registers in the function 'b'
-ptxas info    : (C7517) Potential Performance Loss: wgmma.wait_group is injected in around line 99
+ptxas info    : (C7517) wgmma.wait_group is injected in around line 46 by compiler to allow use \
+of registers defined by GMMA in function 'k'
 ptxas application ptx input, line 12; info    : Advisory: Modifier '.multicast::cluster' is slow
 ptxas info    : Overriding maximum register limit 168 for 'k' with 200 of maxrregcount option
 ptxas error   : Entry function 'k' uses too much shared data (0xcb20 bytes, 0xc000 max)
@@ -146,13 +147,33 @@ Remark: The warnings can be suppressed with "-diag-suppress <warning-number>"
 
 
 def test_notes_and_statistics_are_told_apart() -> None:
-    messages = read_log(SERIALISED)
+    messages = read_log(LOG)
     assert [(m.weight, m.note, m.function, m.ptx_line) for m in messages] == [
         (Weight.GAVE_UP, "C7510", "b", 0),
-        (Weight.WARNING, "C7517", "", 0),
+        (Weight.WARNING, "C7517", "k", 46),
         (Weight.WARNING, "", "", 12),
         (Weight.ERROR, "", "k", 0),
     ]
+
+
+def test_serialised_wgmma_is_an_error_at_its_line(compiler: Compiler) -> None:
+    issue = """asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;\\n"
+"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0,%1,%2,%3}, %5, %6, p, 1, 1, 0, 0;}"
+: "+f"(a[0]), "+f"(a[1]), "+f"(a[2]), "+f"(a[3]) : "r"(1), "l"(d), "l"(d));"""
+    module = cuda(
+        (10, 'extern "C" __global__ void __launch_bounds__(128, 1) k(float *p, long long d) {'),
+        (11, 'float a[4] = {0, 0, 0, 0}; asm volatile("wgmma.fence.sync.aligned;");'),
+        (20, issue),
+        (30, "a[0] += 1;"),
+        (40, issue),
+        (45, 'asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");'),
+        (46, 'asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");'),
+        (47, "for (int i = 0; i < 4; ++i) p[threadIdx.x * 4 + i] = a[i];\n}"),
+    )
+    serialised = [p for p in problems(module, compiler) if isinstance(p, InstructionIgnored)]
+    assert serialised[0].note in ("C7510", "C7511", "C7514")
+    assert serialised[0].at in (line_of(11), line_of(20), line_of(40))  # 13.0 names the fence
+    assert "wgmma" in serialised[0].shown_help()
 
 
 def test_a_note_that_names_a_function_stands_at_its_instruction() -> None:
@@ -167,7 +188,7 @@ def test_a_note_that_names_a_function_stands_at_its_instruction() -> None:
 	.file	1 "dir/vec.prism"
 """
     compilation = Compilation(
-        target="sm_90a", compiler="NVRTC", log=SERIALISED.splitlines()[0], ptx=ptx, cubin=b"x"
+        target="sm_90a", compiler="NVRTC", log=LOG.splitlines()[0], ptx=ptx, cubin=b"x"
     )
     (problem,) = told_problems(compilation, cuda((1, ""), kernels=("a", "b")), sources())
     assert problem.at == line_of(7)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from prismc.diagnostics.problem import Problem, Severity
 
 
@@ -14,7 +12,7 @@ class CompilerUnusable(Problem):
     title = "the CUDA compiler cannot be used"
     message = "the CUDA compiler cannot be used: {reason}"
     help_text = "{remedy}"
-    is_environment: ClassVar[bool] = True
+    is_environment = True
 
     reason: str
     remedy: str

@@ -43,6 +43,7 @@ _ASSEMBLER_AT = re.compile(r"^ptxas .*, line (?P<line>\d+); (?P<severity>\w+)\s*
 _ASSEMBLER = re.compile(r"^ptxas (?P<severity>\w+)\s*: (?P<text>.*)$")
 _NOTE = re.compile(r"^\((C\d+)\)\s*(?:Potential Performance Loss:\s*)?(.*)$")
 _FUNCTION = re.compile(r"[Ff]unction '(\w+)'")
+_IN_LINE = re.compile(r"\b(?:in|around) line (\d+)")
 
 # The notes that mean a lost `setmaxnreg` or a serialised `wgmma` pipeline.
 FATAL_NOTES = frozenset({"C7507", "C7508", "C7510", "C7511"})
@@ -94,14 +95,23 @@ def _assembler(line: str) -> Message | None:
     if match is None:
         return None
     severity, text = match["severity"], match["text"]
-    named = _FUNCTION.search(text)
-    function = named[1] if named else ""
     if note := _NOTE.match(text):
         gave_up = note[1] in FATAL_NOTES or "serialized" in text
         weight = Weight.GAVE_UP if gave_up else Weight.WARNING
-        return Message(tool="ptxas", weight=weight, text=note[2], function=function, note=note[1])
+        return _unplaced(weight, note[2], note[1])
     if severity in ("error", "fatal") and "assembly aborted" not in text:
-        return Message(tool="ptxas", weight=Weight.ERROR, text=text, function=function)
-    if severity == "warning":
-        return Message(tool="ptxas", weight=Weight.WARNING, text=text, function=function)
-    return None
+        return _unplaced(Weight.ERROR, text)
+    return _unplaced(Weight.WARNING, text) if severity == "warning" else None
+
+
+def _unplaced(weight: Weight, text: str, note: str = "") -> Message:
+    """A message of ptxas that tells its place, if at all, within its text."""
+    function, line = _FUNCTION.search(text), _IN_LINE.search(text)
+    return Message(
+        tool="ptxas",
+        weight=weight,
+        text=text,
+        ptx_line=int(line[1]) if line else 0,
+        function=function[1] if function else "",
+        note=note,
+    )
