@@ -10,8 +10,11 @@ class Sink:
 
     def __init__(self) -> None:
         self._problems: dict[tuple[str, str, int, int], Problem] = {}
+        # Errors reported so far, duplicates included: a pass asks whether a part of it had any.
+        self.errors_reported = 0
 
     def report(self, problem: Problem) -> None:
+        self.errors_reported += problem.severity is Severity.ERROR
         key = (problem.code, *problem.at)
         self._problems.setdefault(key, problem)
 

@@ -12,7 +12,9 @@ class GroupBroadens(Problem):
     title = "`group` cannot broaden"
     message = "cannot broaden from {code_perspective} to {to}"
     label = "a group only ever narrows"
-    help_text = "close the narrower construct first, or group to something within {code_perspective}"
+    help_text = (
+        "close the narrower construct first, or group to something within {code_perspective}"
+    )
 
     code_perspective: Perspective
     to: Perspective
@@ -76,7 +78,9 @@ class WriteScope(Problem):
         "{code_perspective} runs on its own"
     )
     label = "only part of each {variable_perspective} would see this"
-    help_text = "assign it outside, in {variable_perspective} code, or declare it `@ {code_perspective}`"
+    help_text = (
+        "assign it outside, in {variable_perspective} code, or declare it `@ {code_perspective}`"
+    )
 
     name: str
     variable_perspective: Perspective
@@ -245,9 +249,13 @@ class StoreTooBroad(Problem):
 class StoreVaries(Problem):
     code = "P0421"
     title = "an index that varies more often than the array"
-    message = "`{name}` is one array for each {array_perspective}, but the index varies per {varies}"
+    message = (
+        "`{name}` is one array for each {array_perspective}, but the index varies per {varies}"
+    )
     label = "varies per {varies}"
-    help_text = "index with values that are at least {array_perspective}, or declare the array `@ {varies}`"
+    help_text = (
+        "index with values that are at least {array_perspective}, or declare the array `@ {varies}`"
+    )
 
     name: str
     array_perspective: Perspective

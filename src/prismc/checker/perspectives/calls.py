@@ -1,0 +1,258 @@
+"""What a call needs: enough threads, arguments that vary no more than the parameters, no aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prismc.checker.perspectives.aliases import pointer_variables
+from prismc.checker.perspectives.data import Data
+from prismc.checker.perspectives.errors import (
+    ArgumentPointer,
+    ArgumentsAlias,
+    ArgumentVaries,
+    CallBound,
+    UnsettledLoad,
+)
+from prismc.checker.perspectives.scope import Scope
+from prismc.checker.types import typed
+from prismc.checker.types.model import ArrayType, ErrorType, PointerType
+from prismc.diagnostics.problem import Related
+from prismc.diagnostics.sink import Sink
+from prismc.hardware.groups import THREAD, Bound, Level, Perspective
+
+_LEVELS = (Level.GRID, Level.BLOCK, Level.THREAD)
+
+
+def check_call(
+    call: typed.Call,
+    scope: Scope,
+    data: Data,
+    uniform: dict[str, frozenset[typed.Variable]],
+    sink: Sink,
+) -> None:
+    """Judge one call (`docs/language.md`, "Calls"). `uniform` holds, by symbol, the const
+    parameters that a callee loads into something broader than one thread."""
+    if call.callee.kind is typed.InstanceKind.EXPRESSION:
+        return
+    if not _offers(call, scope, data, sink):
+        return
+    for parameter, argument in _pairs(call):
+        if isinstance(argument.type, ErrorType):
+            continue
+        if isinstance(parameter.type, PointerType):
+            _check_pointer(call, parameter, argument, data, sink)
+        elif isinstance(parameter.type, ArrayType):
+            _check_array(call, parameter, argument, data, sink)
+        else:
+            _check_scalar(call, parameter, argument, data, sink)
+        if parameter in uniform.get(call.callee.symbol, ()):
+            _check_settled(parameter, argument, data, sink)
+    _check_aliases(call, scope, sink)
+
+
+def _pairs(call: typed.Call) -> Iterator[tuple[typed.Variable, typed.Expression]]:
+    return zip(call.callee.parameters, call.arguments, strict=False)
+
+
+def _offers(call: typed.Call, scope: Scope, data: Data, sink: Sink) -> bool:
+    """Every level of the callee's bound has an entry here that the callee's size divides."""
+    needed, here = call.callee.bound, scope.bound
+    for level in _LEVELS:
+        size, entry = needed.size(level), here.size(level)
+        if size and (entry == 0 or entry % size != 0):
+            sink.report(
+                CallBound(
+                    at=call.span,
+                    callee=call.callee.name,
+                    needs=_shown(Perspective(level, size), needed),
+                    offers=_offer(level, here, scope.code),
+                    code_perspective=scope.code,
+                    advice=_advice(level, size, entry),
+                    related=(
+                        Related(
+                            at=call.callee.requires_span,
+                            message=f"`{call.callee.name}` requires it here",
+                        ),
+                        *data.speaker_note(),
+                    ),
+                )
+            )
+            return False
+    return True
+
+
+def _shown(lacking: Perspective, bound: Bound) -> str:
+    if bound.code == lacking:
+        return str(lacking)
+    return f"{lacking} units within {bound.code}"
+
+
+def _offer(level: Level, here: Bound, code: Perspective) -> str:
+    entry = here.size(level)
+    return str(Perspective(level, entry)) if entry else str(code)
+
+
+def _advice(level: Level, size: int, entry: int) -> str:
+    needed = Perspective(level, size)
+    if entry == 0 or entry < size:
+        return f"call it where the code is at least {needed}: outside the narrower construct"
+    return f"use a size that {size} divides, here or in `@requires`"
+
+
+def _check_scalar(
+    call: typed.Call,
+    parameter: typed.Variable,
+    argument: typed.Expression,
+    data: Data,
+    sink: Sink,
+) -> None:
+    varies = data.varies(argument)
+    target = parameter.perspective
+    if target.is_narrower_or_equal(varies):
+        data.require_settled(argument, target)
+        return
+    sink.report(
+        ArgumentVaries(
+            at=argument.span,
+            parameter=parameter.name,
+            callee=call.callee.name,
+            target=target,
+            varies=varies,
+            related=(_parameter_note(parameter), *data.culprit(argument, target)),
+        )
+    )
+
+
+def _check_pointer(
+    call: typed.Call,
+    parameter: typed.Variable,
+    argument: typed.Expression,
+    data: Data,
+    sink: Sink,
+) -> None:
+    assert isinstance(parameter.type, PointerType)
+    _check_shared_view(
+        call,
+        parameter,
+        argument,
+        data,
+        sink,
+        may_be_broader=parameter.type.is_const or parameter.type.is_atomic,
+    )
+
+
+def _check_array(
+    call: typed.Call,
+    parameter: typed.Variable,
+    argument: typed.Expression,
+    data: Data,
+    sink: Sink,
+) -> None:
+    _check_shared_view(call, parameter, argument, data, sink, may_be_broader=parameter.is_const)
+
+
+def _check_shared_view(
+    call: typed.Call,
+    parameter: typed.Variable,
+    argument: typed.Expression,
+    data: Data,
+    sink: Sink,
+    *,
+    may_be_broader: bool,
+) -> None:
+    """Pointers and arrays: equal perspectives, or only read (or atomic) and given broader."""
+    given, target = data.varies(argument), parameter.perspective
+    if given == target or (may_be_broader and target.is_narrower_or_equal(given)):
+        return
+    what = "pointer" if isinstance(parameter.type, PointerType) else "array"
+    sink.report(
+        ArgumentPointer(
+            at=argument.span,
+            parameter=parameter.name,
+            callee=call.callee.name,
+            what=what,
+            target=target,
+            given=given,
+            advice=_pointer_advice(what, given, target, call.callee.name),
+            related=(_parameter_note(parameter), *data.culprit(argument, target)),
+        )
+    )
+
+
+def _pointer_advice(what: str, given: Perspective, target: Perspective, callee: str) -> str:
+    if not target.is_narrower_or_equal(given):
+        return f"`{callee}` needs a whole {target}'s {what}; pass the broader one"
+    if what == "array":
+        return f"declare the array `@ {target}`, or the parameter `const` if it is only read"
+    return (
+        f"narrow it first (`partition .. @ {target}` or `claim .. @ {target}`), "
+        "or make the parameter `ptr(const ..)` if it is only read"
+    )
+
+
+def _parameter_note(parameter: typed.Variable) -> Related:
+    how = "stated here" if parameter.is_stated else "by default, as its function requires"
+    return Related(
+        at=parameter.span, message=f"parameter `{parameter.name}` is {parameter.perspective}, {how}"
+    )
+
+
+def _check_settled(
+    parameter: typed.Variable, argument: typed.Expression, data: Data, sink: Sink
+) -> None:
+    for variable in pointer_variables(argument):
+        if data.is_unsettled(variable):
+            note = Related(
+                at=parameter.span, message="this parameter is read as one value for a group"
+            )
+            sink.report(
+                UnsettledLoad(at=argument.span, name=variable.name, target=THREAD, related=(note,))
+            )
+
+
+def _check_aliases(call: typed.Call, scope: Scope, sink: Sink) -> None:
+    """Two arguments of one alias class are refused unless both parameters only read."""
+    seen: list[tuple[typed.Variable, typed.Variable, typed.Expression]] = []
+    for parameter, argument in _pairs(call):
+        if not isinstance(argument.type, PointerType):
+            continue
+        for variable in pointer_variables(argument):
+            root = scope.aliases.root(variable)
+            for other, other_root, other_argument in seen:
+                if other_root is root and not _may_share(other, parameter):
+                    _report_alias(call, other, parameter, root, other_argument, argument, sink)
+                    return
+            seen.append((parameter, root, argument))
+
+
+def _may_share(one: typed.Variable, other: typed.Variable) -> bool:
+    return all(
+        isinstance(p.type, PointerType) and (p.type.is_const or p.type.is_atomic)
+        for p in (one, other)
+    )
+
+
+def _report_alias(
+    call: typed.Call,
+    first: typed.Variable,
+    second: typed.Variable,
+    root: typed.Variable,
+    first_argument: typed.Expression,
+    argument: typed.Expression,
+    sink: Sink,
+) -> None:
+    writer = second if isinstance(first.type, PointerType) and first.type.is_const else first
+    sink.report(
+        ArgumentsAlias(
+            at=argument.span,
+            first=first.name,
+            second=second.name,
+            callee=call.callee.name,
+            root=root.name,
+            writer=writer.name,
+            related=(
+                Related(at=first_argument.span, message=f"passed as `{first.name}` here"),
+                Related(at=writer.span, message=f"`{writer.name}` may be written"),
+            ),
+        )
+    )

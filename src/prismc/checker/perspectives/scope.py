@@ -1,0 +1,146 @@
+"""Where the walk stands: who is speaking, what encloses the line, which names are hidden or claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prismc.checker.perspectives.aliases import Aliases
+from prismc.checker.types import typed
+from prismc.hardware.groups import Bound, Perspective
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+
+class Frame(Record):
+    """One enclosing construct. `keyword` is `function group split first loop` or a narrowing's.
+
+    `bound` holds inside it. `arm` is there for the arms of a split, `statement` its split.
+    """
+
+    keyword: str
+    bound: Bound
+    header: Span
+    arm: typed.Arm | None = None
+    split: typed.Split | None = None
+
+    @property
+    def narrows_code(self) -> bool:
+        return self.keyword in ("function", "group", "split", "first")
+
+    @property
+    def blocks_exits(self) -> bool:
+        return self.keyword not in ("function", "loop")
+
+
+class Hiding(Record):
+    """A narrowing that is open: which alias class it hides, and by which view it shows it."""
+
+    root: typed.Variable
+    source: typed.Variable
+    view: typed.Variable
+    keyword: str
+    header: Span
+    depth: int
+
+
+class Claimed:
+    """A claimed name: from which frame on it counts, and the arm of each split that has used it."""
+
+    def __init__(self, depth: int, owner: Perspective, header: Span) -> None:
+        self.depth = depth
+        self.owner = owner
+        self.header = header
+        self.used_by: dict[int, tuple[typed.Arm, Span]] = {}
+
+
+class Scope:
+    """The mutable state of the walk over one body."""
+
+    def __init__(self, body: typed.Body) -> None:
+        self.instance = body.instance
+        self.aliases = Aliases(body)
+        self.frames: list[Frame] = [
+            Frame(
+                keyword="function",
+                bound=body.instance.bound,
+                header=body.instance.requires_span,
+            )
+        ]
+        self.claims: dict[typed.Variable, Claimed] = {}
+        self._hidings: list[Hiding] = []
+        self._depth_of: dict[typed.Variable, int] = {}
+
+    @property
+    def bound(self) -> Bound:
+        return self.frames[-1].bound
+
+    @property
+    def code(self) -> Perspective:
+        return self.frames[-1].bound.code
+
+    def speaker(self) -> Frame:
+        """The construct that made the code perspective what it is."""
+        return next(frame for frame in reversed(self.frames) if frame.narrows_code)
+
+    @contextmanager
+    def inside(self, frame: Frame) -> Iterator[None]:
+        self.frames.append(frame)
+        yield
+        self.frames.pop()
+
+    @contextmanager
+    def loop(self, header: Span) -> Iterator[None]:
+        with self.inside(Frame(keyword="loop", bound=self.bound, header=header)):
+            yield
+
+    @contextmanager
+    def narrowing(self, narrow: typed.Narrow) -> Iterator[None]:
+        """Hide the sources and show the views for the body of `narrow`."""
+        before = len(self._hidings)
+        depth = before + len(narrow.views)
+        keyword = narrow.kind.value
+        for view in narrow.views:
+            self._depth_of[view.variable] = depth
+            source = source_variable(view)
+            self._hidings.append(
+                Hiding(
+                    root=self.aliases.root(source),
+                    source=source,
+                    view=view.variable,
+                    keyword=keyword,
+                    header=narrow.header,
+                    depth=depth,
+                )
+            )
+            if narrow.kind is typed.NarrowKind.CLAIM:
+                owner = view.variable.perspective
+                self.claims[view.variable] = Claimed(len(self.frames), owner, narrow.header)
+        frame = Frame(keyword=keyword, bound=self.bound, header=narrow.header)
+        with self.inside(frame):
+            yield
+        del self._hidings[before:]
+
+    def declared(self, variable: typed.Variable) -> None:
+        """A variable that begins here: hidings that are open already do not hide it."""
+        self._depth_of[variable] = len(self._hidings)
+
+    def hiding_of(self, variable: typed.Variable) -> Hiding | None:
+        """The innermost open narrowing that hides a variable, or None."""
+        if not self._hidings:
+            return None
+        root = self.aliases.root(variable)
+        depth = self._depth_of.get(variable, 0)
+        for hiding in reversed(self._hidings):
+            if hiding.root is root and depth < hiding.depth:
+                return hiding
+        return None
+
+
+def source_variable(view: typed.View) -> typed.Variable:
+    """The variable that a view narrows; elaboration lets nothing else through."""
+    match view.source:
+        case typed.Read(variable=variable) | typed.Slot(variable=variable):
+            return variable
+        case _:
+            raise TypeError(f"a view's source is a variable or a slot, not {view.source!r}")
