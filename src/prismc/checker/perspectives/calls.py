@@ -1,4 +1,4 @@
-"""What a call needs: enough threads, arguments that vary no more than the parameters, no aliases."""
+"""What a call needs: enough threads, arguments as broad as the parameters, no aliases."""
 
 from __future__ import annotations
 

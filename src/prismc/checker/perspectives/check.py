@@ -33,7 +33,7 @@ from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.walk import calls_in, place_operands, statements_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import THREAD, Bound, Level, Perspective
+from prismc.hardware.groups import THREAD, Bound, Perspective
 from prismc.source.span import Span
 
 
@@ -205,7 +205,7 @@ class _BodyChecker:
                     what=what,
                     target=target,
                     varies=varies,
-                    advice=f"declare {what} `@ {varies}`, or make the value the same in a whole {target}",
+                    advice=f"declare {what} `@ {varies}`, or give it a value that is {target}",
                     related=(note, *self.data.culprit(value, target)),
                 )
             )

@@ -206,7 +206,8 @@ class Data:
             )
             return
         for frame in arms:
-            assert frame.split is not None and frame.arm is not None
+            assert frame.split is not None
+            assert frame.arm is not None
             first_arm, first_use = claim.used_by.setdefault(frame.split.id, (frame.arm, span))
             if first_arm is not frame.arm:
                 note = Related(at=first_use, message="this arm uses it already")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from prismc.diagnostics.problem import Problem
 from prismc.hardware.groups import Perspective
 
@@ -116,7 +115,10 @@ class DeclaredDoesNotDivide(Problem):
 class Divergence(Problem):
     code = "P0409"
     title = "control flow that would split the group"
-    message = "this {construct} must be the same in a whole {code_perspective}, but it varies per {varies}"
+    message = (
+        "this {construct} must be the same in a whole {code_perspective}, but it "
+        "varies per {varies}"
+    )
     label = "varies per {varies}"
     help_text = "{advice}"
 
@@ -165,7 +167,10 @@ class NoSuchUnit(Problem):
 class NarrowElsewhere(Problem):
     code = "P0413"
     title = "narrowed by code of another perspective"
-    message = "`{name}` is {pointer_perspective}, so {pointer_perspective} code must {keyword} it; this is {code_perspective} code"
+    message = (
+        "`{name}` is {pointer_perspective}, so {pointer_perspective} code must "
+        "{keyword} it; this is {code_perspective} code"
+    )
     label = "`{name}` is {pointer_perspective}"
     help_text = "{advice}"
 
@@ -240,7 +245,10 @@ class StoreTooBroad(Problem):
     title = "a store through a pointer that many threads share"
     message = "element stores need a thread[1] pointer; `{name}` is {pointer_perspective}"
     label = "every thread of the {pointer_perspective} would store here"
-    help_text = "partition it first (`partition {name} as part @ thread[1] at ..:`) or `claim` it for one thread"
+    help_text = (
+        "partition it first (`partition {name} as part @ thread[1] at ..:`) or "
+        "`claim` it for one thread"
+    )
 
     name: str
     pointer_perspective: Perspective
@@ -265,7 +273,10 @@ class StoreVaries(Problem):
 class UnsettledLoad(Problem):
     code = "P0422"
     title = "one value for a group, from memory that others may be writing"
-    message = "`{name}` is written by this kernel, so threads that read at different times may see different values"
+    message = (
+        "`{name}` is written by this kernel, so threads that read at different "
+        "times may see different values"
+    )
     label = "must be one value for each {target}"
     help_text = "use `broadcast(..)`, or read it as `@ thread[1]`"
 
@@ -290,7 +301,10 @@ class CallBound(Problem):
 class ArgumentVaries(Problem):
     code = "P0424"
     title = "an argument that varies more often than the parameter"
-    message = "argument `{parameter}` of `{callee}` must be one value for each {target}, but this varies per {varies}"
+    message = (
+        "argument `{parameter}` of `{callee}` must be one value for each {target}, "
+        "but this varies per {varies}"
+    )
     label = "varies per {varies}"
     help_text = "pass a value that is at least {target}, or declare the parameter `@ {varies}`"
 
@@ -318,7 +332,10 @@ class ArgumentPointer(Problem):
 class ArgumentsAlias(Problem):
     code = "P0426"
     title = "one memory passed twice"
-    message = "both `{first}` and `{second}` of `{callee}` have root `{root}`, and `{writer}` is not const"
+    message = (
+        "both `{first}` and `{second}` of `{callee}` have root `{root}`, and "
+        "`{writer}` is not const"
+    )
     label = "the same memory as `{first}`"
     help_text = "pass different memory, or make both parameters `ptr(const ..)`"
 

@@ -1,4 +1,4 @@
-"""Where the walk stands: who is speaking, what encloses the line, which names are hidden or claimed."""
+"""Where the walk stands: who is speaking, what encloses the line, what is hidden or claimed."""
 
 from __future__ import annotations
 

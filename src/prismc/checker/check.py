@@ -1,0 +1,27 @@
+"""The checker's front page: its passes in order, from parsed modules to facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prismc.checker.memory.bounds import bound_memory
+from prismc.checker.names.resolve import resolve_names
+from prismc.checker.perspectives.check import check_perspectives
+from prismc.checker.results import CheckedProgram
+from prismc.checker.sync.plan import plan_synchronisation
+from prismc.checker.types.elaborate import elaborate_program
+from prismc.diagnostics.sink import Sink
+from prismc.frontend.modules import ModuleGraph
+from prismc.hardware.targets import Target
+
+
+def check_program(
+    graph: ModuleGraph, defines: Mapping[str, str], target: Target, sink: Sink
+) -> CheckedProgram:
+    """Run every pass; each reports what it finds and leaves alone what an earlier one refused."""
+    names = resolve_names(graph, sink)
+    program = elaborate_program(graph, names, defines, sink)
+    perspectives = check_perspectives(program, sink)
+    memory = bound_memory(program, perspectives, target, sink)
+    plan = plan_synchronisation(program, perspectives, memory, sink)
+    return CheckedProgram(program=program, perspectives=perspectives, memory=memory, plan=plan)
