@@ -33,6 +33,7 @@ class Stage(NamedTuple):
 
 STAGES: tuple[Stage, ...] = ()
 CHECKS = "check"  # the last stage of `prismc check`
+EMITS = "emit"  # the last stage before a CUDA compiler runs
 
 
 def run_stages(session: Session, file: SourceFile, last: str) -> Any:
@@ -51,6 +52,21 @@ def run_stages(session: Session, file: SourceFile, last: str) -> Any:
     except MemoryError:
         session.sink.report(TooLarge(at=Span(file.name, 0, 0), what="the memory does not suffice"))
     return None
+
+
+def view_names() -> list[str]:
+    """The names that `dump_file` knows, in order of the stages."""
+    return [view.name for stage in STAGES for view in stage.views]
+
+
+def dump_file(session: Session, file: SourceFile, name: str) -> str | None:
+    """What view `name` shows of `file`; None where problems kept its stage from running."""
+    for stage in STAGES:
+        for view in stage.views:
+            if view.name == name:
+                fact = run_stages(session, file, stage.name)
+                return None if fact is None else view.show(fact)
+    raise KeyError(name)
 
 
 def check_file(session: Session, file: SourceFile) -> None:

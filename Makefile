@@ -1,0 +1,58 @@
+# Everything starts here: `make demo` shows the compiler at work, `make test` judges it.
+# Both set up what they need on a machine with Python (3.11 or later), make and a C compiler.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+JOBS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types layers unit bless docs bench wheel clean
+
+help: ## show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# The environment is made anew only when the project's description changes.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "prismc needs Python 3.11 or later; set PYTHON=/path/to/python3"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: $(READY) ## build the TF32 matrix product for sm_80 and sm_90a and show what its kernels cost
+	$(BIN)/prismc build examples/tf32_matmul.prism -o build/demo \
+		--target sm_80 --target sm_90a --emit cuda --emit ptx --emit cubin --report
+
+test: check unit ## run everything that continuous integration runs
+
+check: lint types layers ## all static checks
+
+lint: $(READY) ## ruff
+	$(BIN)/ruff check .
+
+types: $(READY) ## mypy, strict
+	$(BIN)/mypy
+
+layers: $(READY) ## who may import whom
+	$(BIN)/lint-imports
+
+unit: $(READY) ## the test suite
+	$(BIN)/pytest -q -n $(JOBS)
+
+bless: $(READY) ## rewrite golden files from what the compiler says now, and show the difference
+	PRISMC_BLESS=1 $(BIN)/pytest -q -n $(JOBS) tests || true
+	git --no-pager diff --stat -- tests
+
+docs: $(READY) ## check that the documents' programs and pages are right
+	$(BIN)/pytest -q tests/house
+
+bench: $(READY) ## measure start-up, checking and building
+	$(BIN)/python benchmarks/startup.py
+
+wheel: $(READY) ## build the wheel into dist/
+	$(BIN)/python -m build --wheel
+
+clean: ## remove what was built, not the environment
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,162 @@
+"""`prismc build`: one program to CUDA C++, PTX and cubins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from prismc.cli.options import (
+    Presentation,
+    chosen_targets,
+    compile_options,
+    compiler_options,
+    target_option,
+)
+from prismc.cli.render import progress, show_problems, table, write
+from prismc.driver.build import Built, Emit, build_file, write_built
+from prismc.driver.inputs import STANDARD_INPUT, open_root
+from prismc.driver.session import Session
+from prismc.hardware.targets import Target
+
+if TYPE_CHECKING:
+    from prismc.backend.toolchain.report import BarrierCounts, KernelReport
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT",
+    help="The file to write, or a folder where there are several outputs; `-` writes a single one "
+    "to standard output. Without it, outputs stand beside FILE.",
+)
+@click.option(
+    "--emit",
+    "kinds",
+    type=click.Choice([kind.value for kind in Emit]),
+    multiple=True,
+    help="What to write (repeatable; cubin).",
+)
+@target_option
+@click.option(
+    "--with",
+    "compiler",
+    type=click.Choice(["nvrtc", "nvcc"]),
+    default="nvrtc",
+    show_default=True,
+    help="The CUDA compiler to use.",
+)
+@click.option(
+    "--report/--no-report",
+    default=None,
+    help="Show what each kernel costs: registers, shared bytes, spills, barriers. "
+    "Shown on a terminal anyway.",
+)
+@compile_options
+def build(
+    file: str,
+    out: str | None,
+    kinds: tuple[str, ...],
+    targets: tuple[str, ...],
+    compiler: str,
+    report: bool | None,
+    defines: tuple[tuple[str, str], ...],
+    include: tuple[str, ...],
+    format_: str,
+    color: str,
+    max_errors: int,
+) -> int:
+    """Build FILE for each target into each kind of output.
+
+    With several targets, their names stand in the outputs' names: `saxpy.sm_90a.cubin`. A build
+    that fails writes nothing and leaves older outputs as they are.
+    """
+    chosen = chosen_targets(targets)
+    emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [Emit.CUBIN]
+    place = _places(file, out, chosen, emits)
+    session = Session(compiler_options(chosen[0], defines, include, compiler))
+    root = open_root(session, file)
+    built: Built | None = None
+    if root is not None:
+        with progress(len(chosen), "compiling") as bar:
+            built = build_file(session, root, chosen, emits, place, bar.step)
+    if built is not None and out == "-":
+        sys.stdout.buffer.write(built.outputs[0].content)
+    elif built is not None:
+        write_built(session, built)
+    shown = Presentation(format=format_, color=color, max_errors=max_errors)
+    show_problems(session, shown, sys.stderr)
+    wants_report = sys.stdout.isatty() if report is None else report
+    if built is not None and not session.exit_code and wants_report and format_ == "text":
+        show_reports(built.reports)
+    return session.exit_code
+
+
+def _places(
+    file: str, out: str | None, targets: list[Target], kinds: list[Emit]
+) -> Callable[[Target, Emit], Path]:
+    """Where each output goes."""
+    count = len(targets) * len(kinds)
+    if out == "-":
+        if count > 1:
+            raise click.UsageError("`-o -` takes a single output; name one --emit and one --target")
+        return lambda target, kind: Path("-")
+    if out is None and file == "-":
+        raise click.UsageError("name the output of standard input with `-o`")
+    source = Path(STANDARD_INPUT.strip("<>") if file == "-" else file)
+    folder = source.parent
+    if out is not None:
+        if count == 1 and not out.endswith("/") and not Path(out).is_dir():
+            if source.exists() and Path(out).exists() and source.samefile(out):
+                raise click.UsageError(f"`{out}` is the source itself; name another output")
+            return lambda target, kind: Path(out)
+        folder = Path(out)
+        if folder.exists() and not folder.is_dir():
+            raise click.UsageError(f"{count} outputs go to a folder, and `{out}` is a file")
+
+    def place(target: Target, kind: Emit) -> Path:
+        middle = f".{target.name}" if len(targets) > 1 else ""
+        return folder / f"{source.stem}{middle}{kind.suffix}"
+
+    return place
+
+
+def show_reports(reports: tuple[KernelReport, ...]) -> None:
+    """A table on standard output: what each kernel costs on each target."""
+    if not reports:
+        return
+    head = ("kernel", "target", "registers", "shared bytes", "spill bytes", "barriers")
+    rows = [
+        (
+            report.kernel,
+            report.target,
+            str(report.registers),
+            str(report.shared_bytes),
+            str(report.spill_stores + report.spill_loads),
+            describe_barriers(report.barriers),
+        )
+        for report in reports
+    ]
+    write(sys.stdout, table(head, rows))
+
+
+def describe_barriers(counts: BarrierCounts) -> str:
+    """How many places of the PTX wait, by kind where there are several kinds."""
+    kinds = {
+        "block": counts.full,
+        "named": counts.named,
+        "warp": counts.warp,
+        "cluster": counts.cluster,
+        "mbarrier": counts.mbarrier_waits,
+    }
+    used = {kind: number for kind, number in kinds.items() if number}
+    if not used:
+        return "0"
+    parts = ", ".join(f"{number} {kind}" for kind, number in used.items())
+    return f"{sum(used.values())} ({parts})"

@@ -1,0 +1,152 @@
+"""From one root file to files on disk: every target and every kind of output, or none of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prismc.driver.errors import CannotWrite
+from prismc.driver.outputs import Output, write_outputs
+from prismc.driver.pipeline import EMITS, run_stages
+from prismc.driver.session import Session
+from prismc.hardware.targets import Target
+from prismc.source.files import SourceFile
+from prismc.source.record import Record, replace
+from prismc.source.span import NOWHERE
+
+if TYPE_CHECKING:
+    from prismc.backend.cuda_module import CudaModule
+    from prismc.backend.toolchain.build import Binary
+    from prismc.backend.toolchain.compilation import Compilation, Compiler
+    from prismc.backend.toolchain.report import KernelReport
+
+
+class Emit(Enum):
+    """A kind of output; the value is its word on the command line."""
+
+    CUDA = "cuda"
+    PTX = "ptx"
+    CUBIN = "cubin"
+
+    @property
+    def suffix(self) -> str:
+        return ".cu" if self is Emit.CUDA else f".{self.value}"
+
+
+class Built(Record):
+    """What a successful build made, target by target: outputs to write, and kernels' costs."""
+
+    outputs: tuple[Output, ...]
+    reports: tuple[KernelReport, ...]
+
+
+Step = Callable[[str], None]
+
+
+def no_step(what: str) -> None:
+    """Tells nobody that a step of a build is done."""
+    del what
+
+
+def build_file(
+    session: Session,
+    file: SourceFile,
+    targets: Sequence[Target],
+    kinds: Sequence[Emit],
+    place: Callable[[Target, Emit], Path],
+    step: Step = no_step,
+) -> Built | None:
+    """Everything that is asked for, in memory; None where a problem was reported.
+
+    `place` names the file of each output. `step` is told of each target when its code is ready.
+    """
+    modules = [_emitted(session, file, target) for target in targets]
+    work = [(m, t) for m, t in zip(modules, targets, strict=True) if m is not None]
+    if len(work) < len(targets) or session.exit_code:
+        return None
+    if all(kind is Emit.CUDA for kind in kinds):
+        outputs = [
+            Output(path=place(target, Emit.CUDA), content=module.text.encode())
+            for module, target in work
+        ]
+        return Built(outputs=tuple(outputs), reports=())
+    binaries = _compiled(session, work, step)
+    if session.exit_code:
+        return None
+    outputs = []
+    reports: list[KernelReport] = []
+    for (module, target), binary in zip(work, binaries, strict=True):
+        if binary is None:
+            return None
+        contents = {
+            Emit.CUDA: module.text.encode(),
+            Emit.PTX: binary.ptx.encode(),
+            Emit.CUBIN: binary.cubin,
+        }
+        outputs += [Output(path=place(target, kind), content=contents[kind]) for kind in kinds]
+        reports += binary.reports
+    return Built(outputs=tuple(outputs), reports=tuple(reports))
+
+
+def write_built(session: Session, built: Built) -> None:
+    """Put the outputs on the disk; what cannot be written is reported."""
+    try:
+        write_outputs(built.outputs)
+    except OSError as error:
+        path = error.filename or built.outputs[0].path
+        reason = error.strerror or str(error)
+        session.sink.report(CannotWrite(at=NOWHERE, path=os.fspath(path), reason=reason))
+
+
+def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:
+    session.options = replace(session.options, target=target)
+    module: CudaModule | None = run_stages(session, file, EMITS)
+    return module
+
+
+def _compiled(
+    session: Session, work: Sequence[tuple[CudaModule, Target]], step: Step
+) -> tuple[Binary | None, ...]:
+    """The modules as machine code, all at the same time."""
+    # Only a build needs a compiler: checking must not pay for ctypes and subprocess.
+    from prismc.backend.toolchain.build import compile_targets, unusable
+    from prismc.backend.toolchain.compilation import ToolchainFailure
+
+    try:
+        compiler = _Telling(open_compiler(session.options.compiler), step)
+    except ToolchainFailure as failure:
+        session.sink.report(unusable(failure))
+        return ()
+    named = [(module, target.name) for module, target in work]
+    return compile_targets(named, compiler, session.files, session.sink)
+
+
+def open_compiler(name: str) -> Compiler:
+    """NVRTC or nvcc. Raises ToolchainFailure where the machine has none that works."""
+    if name == "nvcc":
+        from prismc.backend.toolchain.nvcc import Nvcc
+
+        return Nvcc()
+    from prismc.backend.toolchain.nvrtc import Nvrtc
+
+    return Nvrtc()
+
+
+class _Telling:
+    """A compiler that tells of each compilation it has done."""
+
+    def __init__(self, compiler: Compiler, step: Step) -> None:
+        self._compiler = compiler
+        self._step = step
+
+    @property
+    def description(self) -> str:
+        return self._compiler.description
+
+    def compile(self, module: CudaModule, target: str) -> Compilation:
+        compilation = self._compiler.compile(module, target)
+        self._step(target)
+        return compilation

@@ -1,0 +1,122 @@
+"""Literate tests: pages of prose and ```prism fences whose lines state what prismc says there.
+
+A fence without a marked line must check without any diagnostic. A line may end in
+
+    # error: [P0401] "part of what is said"
+    # warning: [P0512]
+
+(several on a line; the text is optional and is looked for in the message, the label, the related
+places and the help). A comment line of its own speaks of the next line, where a comment at the end
+would disturb. Exactly the stated diagnostics must come, on exactly these lines.
+
+Fences that start with `# file name.prism` and follow one another under one heading are the files of
+one program, whose root is `main.prism` or else the first. `# flags: --target sm_75`, or flags after
+`prism` on the fence's line, are command-line options. `expect barriers: 2` after the fence counts
+the full barriers and warp synchronisations of the plan.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from support.checking import all_words, check_texts
+from support.fences import Fence, read_fences
+
+_MARK = re.compile(r'#\s*(error|warning|note): \[(P\d{4})\](?:\s*"((?:[^"\\]|\\.)*)")?')
+_BARRIERS = re.compile(r"^expect barriers: (\d+)", re.MULTILINE)
+
+
+class Expected(NamedTuple):
+    """One diagnostic that a page states."""
+
+    file: str
+    line: int
+    severity: str
+    code: str
+    words: str
+
+
+class Case(NamedTuple):
+    """One program of a page."""
+
+    name: str
+    texts: dict[str, str]
+    root: str
+    flags: str
+    barriers: int | None
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The programs of a page, in order."""
+    cases: list[Case] = []
+    group: list[Fence] = []
+    for fence in (f for f in read_fences(path) if f.language == "prism"):
+        continues = group and fence.file_name and group[-1].file_name
+        if not (continues and fence.heading == group[0].heading and not group[-1].after.strip()):
+            cases += [_case(path, group)] if group else []
+            group = []
+        group.append(fence)
+    cases += [_case(path, group)] if group else []
+    return cases
+
+
+def _case(path: Path, group: list[Fence]) -> Case:
+    texts = {fence.file_name or "main.prism": fence.text for fence in group}
+    root = "main.prism" if "main.prism" in texts else next(iter(texts))
+    match = _BARRIERS.search(group[-1].after)
+    name = f"{path.stem}:{group[0].line} {group[0].heading}"
+    flags = " ".join(fence.flags for fence in group if fence.flags)
+    return Case(name, texts, root, flags, int(match[1]) if match else None)
+
+
+def expected_of(case: Case) -> list[Expected]:
+    """The diagnostics that a case's lines state."""
+    found = []
+    for file, text in case.texts.items():
+        waiting: list[Expected] = []
+        for number, line in enumerate(text.split("\n"), start=1):
+            own = [
+                Expected(file, number, m[1], m[2], (m[3] or "").replace('\\"', '"'))
+                for m in _MARK.finditer(line)
+            ]
+            if own and line.lstrip().startswith("#"):
+                waiting += own
+                continue
+            found += [mark._replace(line=number) for mark in waiting] + own
+            waiting = []
+        if waiting:
+            raise ValueError(f"{case.name}: a mark at the end speaks of no line")
+    return found
+
+
+def run_case(case: Case) -> list[str]:
+    """Check a case; what differs from the page, a sentence each, nothing when it holds."""
+    session = check_texts(case.texts, case.root, case.flags)
+    left = expected_of(case)
+    wrong = []
+    for problem in session.problems:
+        line = session.files.position(problem.at).line
+        said = all_words(problem)
+        mark = next(
+            (
+                m
+                for m in left
+                if (m.file, m.line, m.severity, m.code)
+                == (problem.at.file, line, problem.severity.value, problem.code)
+                and m.words in said
+            ),
+            None,
+        )
+        if mark:
+            left.remove(mark)
+        else:
+            where = f"{problem.at.file}:{line}"
+            wrong.append(f"unexpected {problem.severity.value} {problem.code} at {where}: {said!r}")
+    wrong += [
+        f"missing {m.severity} {m.code} at {m.file}:{m.line}"
+        + (f" with {m.words!r}" if m.words else "")
+        for m in left
+    ]
+    return wrong
