@@ -1,0 +1,179 @@
+"""Float arithmetic against exact rationals, in every format, rounding and modifier."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+import pytest
+
+from emulator.semantics import oracle
+from emulator.semantics.harness import compare, operand_columns
+from emulator.semantics.oracle import NAN, encode, is_negative, value
+
+Operands = tuple[int, ...]
+
+
+def total(x: oracle.Number, y: oracle.Number) -> oracle.Number:
+    if NAN in (x, y) or {x, y} == {"inf", "-inf"}:
+        return NAN
+    if isinstance(x, str):
+        return x
+    return y if isinstance(y, str) else x + y
+
+
+def product(x: oracle.Number, y: oracle.Number, negative: bool) -> oracle.Number:
+    if NAN in (x, y):
+        return NAN
+    if isinstance(x, str) or isinstance(y, str):
+        return NAN if 0 in (x, y) else ("-inf" if negative else "inf")
+    return x * y
+
+
+def quotient(x: oracle.Number, y: oracle.Number, negative: bool) -> oracle.Number:
+    if NAN in (x, y) or (isinstance(x, str) and isinstance(y, str)) or (x == 0 and y == 0):
+        return NAN
+    if isinstance(x, str) or y == 0:
+        return "-inf" if negative else "inf"
+    return Fraction(0) if isinstance(y, str) else x / y
+
+
+def add_bits(a: int, b: int, name: str, rounding: str) -> int | str:
+    x, y = value(a, name), value(b, name)
+    return sum_bits(total(x, y), is_negative(a, name), is_negative(b, name), name, rounding)
+
+
+def sum_bits(
+    result: oracle.Number, first: bool, second: bool, name: str, rounding: str
+) -> int | str:
+    """Encodes a sum; an exact zero of unlike signs is -0 only when rounding down."""
+    negative = (first and second) or (first != second and rounding == "rm")
+    return encode(result, name, rounding, negative_zero=negative)
+
+
+def multiply_bits(a: int, b: int, name: str, rounding: str) -> int | str:
+    negative = is_negative(a, name) != is_negative(b, name)
+    result = product(value(a, name), value(b, name), negative)
+    return encode(result, name, rounding, negative_zero=negative)
+
+
+def fused_bits(a: int, b: int, c: int, name: str, rounding: str) -> int | str:
+    negative = is_negative(a, name) != is_negative(b, name)
+    result = total(product(value(a, name), value(b, name), negative), value(c, name))
+    return sum_bits(result, negative, is_negative(c, name), name, rounding)
+
+
+def divide_bits(a: int, b: int, name: str, rounding: str) -> int | str:
+    negative = is_negative(a, name) != is_negative(b, name)
+    result = quotient(value(a, name), value(b, name), negative)
+    return encode(result, name, rounding, negative_zero=negative)
+
+
+def root_bits(a: int, name: str, rounding: str) -> int | str:
+    x = value(a, name)
+    if x == 0:
+        return a
+    if x == NAN or x == "-inf" or (x != "inf" and x < 0):  # type: ignore[operator]
+        return NAN
+    if x == "inf":
+        return a
+    # 80 bits of the root and a sticky bit decide every rounding of 53 bits or fewer.
+    assert isinstance(x, Fraction)
+    shift = 2 * (80 - oracle.binade(x) // 2)
+    scaled = int(x * oracle.power(shift))
+    root = isqrt(scaled)
+    exact = root * root == x * oracle.power(shift)
+    near = root + (0 if exact else Fraction(1, 2))
+    return encode(near / oracle.power(shift // 2), name, rounding)
+
+
+def negate(bits: int, name: str) -> int:
+    return bits ^ 1 << (oracle.LAYOUTS[name].width - 1)
+
+
+def flushed(bits: int | str, name: str) -> int | str:
+    if isinstance(bits, str):
+        return bits
+    layout = oracle.LAYOUTS[name]
+    field = bits >> layout.fraction & ((1 << layout.exponent) - 1)
+    return bits if field else bits & 1 << (layout.width - 1)
+
+
+def saturated(bits: int | str, name: str) -> int:
+    if isinstance(bits, str):
+        return 0
+    number = value(bits, name)
+    if number in ("-inf", NAN) or (number != "inf" and number <= 0):  # type: ignore[operator]
+        return 0
+    one = oracle.LAYOUTS[name].bias << oracle.LAYOUTS[name].fraction
+    return one if number == "inf" or number > 1 else bits  # type: ignore[operator]
+
+
+def rectified(bits: int | str, name: str) -> int:
+    if isinstance(bits, str):
+        return (1 << oracle.LAYOUTS[name].width - 1) - 1
+    return 0 if is_negative(bits, name) else bits
+
+
+REFERENCE = {
+    "add": (2, add_bits),
+    "sub": (2, lambda a, b, name, rounding: add_bits(a, negate(b, name), name, rounding)),
+    "mul": (2, multiply_bits),
+    "fma": (3, fused_bits),
+    "mad": (3, fused_bits),
+    "div": (2, divide_bits),
+    "rcp": (1, lambda a, name, rounding: divide_bits(ONES[name], a, name, rounding)),
+    "sqrt": (1, root_bits),
+}
+ONES = {name: layout.bias << layout.fraction for name, layout in oracle.LAYOUTS.items()}
+
+SINGLE = [
+    f"{name}.{rounding}{modifier}.f32"
+    for name in ("add", "sub", "mul", "fma", "mad")
+    for rounding in ("rn", "rz", "rm", "rp")
+    for modifier in ("", ".ftz", ".sat", ".ftz.sat")
+]
+SINGLE += [
+    f"{name}.{rounding}{modifier}.f32"
+    for name in ("div", "rcp", "sqrt")
+    for rounding in ("rn", "rz", "rm", "rp")
+    for modifier in ("", ".ftz")
+]
+SINGLE += ["add.f32", "sub.f32", "mul.f32", "add.ftz.f32", "div.full.f32", "div.full.ftz.f32"]
+DOUBLE = [
+    f"{name}.{rounding}.f64"
+    for name in ("add", "sub", "mul", "fma", "mad", "div", "sqrt")
+    for rounding in ("rn", "rz", "rm", "rp")
+]
+DOUBLE += ["add.f64", "sub.f64", "mul.f64"]
+HALF = [
+    f"{name}{modifier}.f16"
+    for name in ("add", "sub", "mul", "fma.rn")
+    for modifier in ("", ".ftz", ".sat", ".ftz.sat")
+]
+HALF += ["add.rn.f16", "fma.rn.relu.f16", "fma.rn.ftz.relu.f16"]
+BRAIN = ["add.bf16", "sub.rn.bf16", "mul.bf16", "fma.rn.bf16", "fma.rn.relu.bf16"]
+
+
+def expectation(opcode: str, name: str, *operands: int) -> int | str:
+    parts = opcode.split(".")
+    rounding = next((part for part in parts if part in ("rn", "rz", "rm", "rp")), "rn")
+    inputs: Operands = operands
+    if "ftz" in parts:
+        inputs = tuple(int(flushed(operand, name)) for operand in operands)
+    result = REFERENCE[parts[0]][1](*inputs, name, rounding)
+    if "ftz" in parts:
+        result = flushed(result, name)
+    if "sat" in parts:
+        result = saturated(result, name)
+    if "relu" in parts:
+        result = rectified(result, name)
+    return result
+
+
+@pytest.mark.parametrize("opcode", SINGLE + DOUBLE + HALF + BRAIN)
+def test_every_rounding_and_modifier(opcode: str) -> None:
+    name = opcode.rpartition(".")[2]
+    arity = REFERENCE[opcode.partition(".")[0]][0]
+    operands = operand_columns(name, arity, count=150)
+    compare(opcode, lambda *lane: expectation(opcode, name, *lane), operands, nan=name)
