@@ -15,10 +15,10 @@ its result back. A source always arrives in the width its declared type has (`bi
 the width of the register or immediate it came from. A result must have the unsigned dtype of its
 declared type; the machine extends it to a wider register (by sign for signed types).
 
-**Shapes.** LANES operations get arrays that broadcast together: `[lanes]`, or `[1]` for a value that
-is the same everywhere; the result has the broadcast shape. Lanes that do not execute hold anything,
-and what is computed for them is thrown away: no operation may fail on a value (NumPy's floating
-point warnings are off while the machine runs). Never write into a source array.
+**Shapes.** LANES operations get arrays that broadcast together: `[lanes]`, or `[1]` for a value
+that is the same everywhere; the result has the broadcast shape. Lanes that do not execute hold
+anything, and what is computed for them is thrown away: no operation may fail on a value (NumPy's
+floating point warnings are off while the machine runs). Never write into a source array.
 
 **Results.** One array, or a tuple: all destination registers in the order they are written, vectors
 `{d0, d1}` and pairs `p|q` flattened. A vector source `{a, b}` arrives as a tuple of arrays.
@@ -149,7 +149,9 @@ def instruction(
     """Registers a binder for the opcode `name` and each of the space-separated `types`.
 
     A type pattern is the form's types joined by dots (`"f16.f32 f32.f16"`, `""` for none), or `*`
-    for any that no other pattern of the name takes. One binder may be registered several times.
+    for any that no other pattern of the name takes. A name may carry a modifier (`mul.wide`): it
+    then goes before the bare name for forms that have it. One binder may be registered several
+    times.
     Raises ValueError when a pattern is taken twice.
     """
 
@@ -179,9 +181,11 @@ def find(form: Form) -> Instruction:
 
     Raises Refused, naming what is unknown: the opcode, its types, or a modifier.
     """
-    row = _TABLE.get((form.name, ".".join(form.types))) or _TABLE.get((form.name, "*"))
+    names = (*(f"{form.name}.{modifier}" for modifier in form.modifiers), form.name)
+    keys = ((name, types) for name in names for types in (".".join(form.types), "*"))
+    row = next((_TABLE[key] for key in keys if key in _TABLE), None)
     if row is None:
-        known = any(name == form.name for name, _ in _TABLE)
+        known = any(name.partition(".")[0] == form.name for name, _ in _TABLE)
         raise Refused(f"no `{form.name}` with types `{'.'.join(form.types)}`" if known else
                       f"unknown instruction `{form.name}`")  # fmt: skip
     unknown = [modifier for modifier in form.modifiers if modifier not in row.modifiers]
