@@ -10,30 +10,22 @@ from prismc.checker.perspectives.calls import check_call
 from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import (
     ArmMisaligned,
-    DeclaredBroader,
-    DeclaredDoesNotDivide,
     Divergence,
     ExitCrosses,
     GroupBroadens,
     GroupDoesNotDivide,
-    NarrowElsewhere,
-    NarrowTarget,
-    OffsetVaries,
-    PointerAssignment,
     SplitTooLarge,
-    StoreTooBroad,
-    StoreVaries,
-    WriteDown,
-    WriteScope,
 )
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.perspectives.scope import Frame, Scope
+from prismc.checker.perspectives.views import Views
+from prismc.checker.perspectives.writes import Writes
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
-from prismc.checker.types.walk import calls_in, place_operands, statements_in
+from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import THREAD, Bound, Perspective
+from prismc.hardware.groups import Bound, Perspective
 from prismc.source.span import Span
 
 
@@ -75,6 +67,8 @@ class _BodyChecker:
         self._scope = Scope(body)
         written = _written_roots(body, self._scope)
         self.data = Data(self._scope, sink, varies, self._call, written)
+        self._writes = Writes(self._scope, self.data, sink)
+        self._views = Views(self._scope, self.data, sink)
 
     def _call(self, call: typed.Call) -> None:
         check_call(call, self._scope, self.data, self._uniform, self._sink)
@@ -87,20 +81,20 @@ class _BodyChecker:
     def _statement(self, statement: typed.Statement) -> None:
         match statement:
             case typed.Declare():
-                self._declare(statement)
+                self._writes.declare(statement)
             case typed.DeclareSeveral():
-                self._declare_several(statement)
+                self._writes.declare_several(statement)
             case typed.DeclareShared(variable=variable):
-                self._declared_perspective(variable)
+                self._writes.declared_perspective(variable)
                 self._scope.declared(variable)
             case typed.Assign():
                 self.data.varies(statement.value)
-                self._write(statement.place, statement.value)
+                self._writes.write(statement.place, statement.value)
             case typed.AssignSeveral(places=places, values=values):
                 for place, value in zip(places, values, strict=True):
-                    self._write(place, value)
+                    self._writes.write(place, value)
             case typed.LoadInto():
-                self._load_into(statement)
+                self._writes.load_into(statement)
             case typed.Evaluate(call=call):
                 self.data.varies(call)
             case typed.Return():
@@ -113,7 +107,7 @@ class _BodyChecker:
                 for argument in arguments:
                     self.data.varies(argument)
             case typed.Asm():
-                self._asm(statement)
+                self._writes.asm(statement)
             case _:
                 self._compound(statement)
 
@@ -139,230 +133,6 @@ class _BodyChecker:
                 self._narrow(statement)
             case _:
                 pass
-
-    # ------------------------------------------------------------------ declarations and writes
-
-    def _declare(self, statement: typed.Declare) -> None:
-        variable, value = statement.variable, statement.value
-        if value is not None:
-            self.data.varies(value)
-        if self._declared_perspective(variable) and value is not None:
-            self._require_as_broad(f"`{variable.name}`", variable, value)
-        self._scope.declared(variable)
-
-    def _declare_several(self, statement: typed.DeclareSeveral) -> None:
-        self.data.varies(statement.call)
-        for variable in statement.variables:
-            self._declared_perspective(variable)
-            self._scope.declared(variable)
-
-    def _declared_perspective(self, variable: typed.Variable) -> bool:
-        """`@ q`: not broader than the code, and its size divides the entry of its level."""
-        stated, bound = variable.perspective, self._scope.bound
-        entry = bound.size(stated.level)
-        if entry and entry % stated.size == 0:
-            return True
-        if entry == 0 or stated.size % entry == 0:
-            self._sink.report(
-                DeclaredBroader(
-                    at=variable.span,
-                    name=variable.name,
-                    stated=stated,
-                    code_perspective=bound.code,
-                    related=self.data.speaker_note(),
-                )
-            )
-        else:
-            self._sink.report(
-                DeclaredDoesNotDivide(
-                    at=variable.span,
-                    name=variable.name,
-                    stated=stated,
-                    size=stated.size,
-                    entry=entry,
-                    level=stated.level.name.lower(),
-                    related=self.data.speaker_note(),
-                )
-            )
-        return False
-
-    def _require_as_broad(
-        self, what: str, variable: typed.Variable, value: typed.Expression
-    ) -> None:
-        """A value is at least as broad as the variable it goes to; pointers are exactly so."""
-        target, varies = variable.perspective, self.data.varies(value)
-        if isinstance(value.type, ErrorType):
-            return
-        if isinstance(variable.type, PointerType):
-            self._require_equal(variable, value, varies)
-        elif target.is_narrower_or_equal(varies):
-            self.data.require_settled(value, target)
-        else:
-            note = Related(at=variable.span, message=f"{what} is {target}")
-            self._sink.report(
-                WriteDown(
-                    at=value.span,
-                    what=what,
-                    target=target,
-                    varies=varies,
-                    advice=f"declare {what} `@ {varies}`, or give it a value that is {target}",
-                    related=(note, *self.data.culprit(value, target)),
-                )
-            )
-
-    def _require_equal(
-        self, variable: typed.Variable, value: typed.Expression, varies: Perspective
-    ) -> None:
-        if varies != variable.perspective:
-            note = Related(at=variable.span, message=f"`{variable.name}` is {variable.perspective}")
-            self._sink.report(
-                PointerAssignment(
-                    at=value.span,
-                    name=variable.name,
-                    target=variable.perspective,
-                    given=varies,
-                    related=(note, *self.data.culprit(value, variable.perspective)),
-                )
-            )
-
-    def _write(self, place: typed.Place, value: typed.Expression) -> None:
-        for operand in place_operands(place):
-            self.data.varies(operand)
-        match place:
-            case typed.VariablePlace(variable=variable):
-                self._write_variable(place, variable, value)
-            case typed.ElementPlace(array=array, index=index):
-                self._write_element(place, array, index, value)
-            case typed.MemoryPlace(pointer=pointer):
-                self._store(place, pointer)
-                self.data.varies(value)
-            case typed.ComponentPlace(vector=vector):
-                self._write(vector, value)
-            case _:
-                pass
-
-    def _write_variable(
-        self, place: typed.Place, variable: typed.Variable, value: typed.Expression
-    ) -> None:
-        if not self._require_scope(place.span, variable):
-            self.data.varies(value)
-            return
-        self._require_as_broad(f"`{variable.name}`", variable, value)
-
-    def _write_element(
-        self,
-        place: typed.Place,
-        array: typed.Expression,
-        index: typed.Expression,
-        value: typed.Expression,
-    ) -> None:
-        variable = _array_variable(array)
-        if variable is None or not self._require_scope(place.span, variable):
-            self.data.varies(value)
-            return
-        target, varies = variable.perspective, self.data.varies(index)
-        if target.is_narrower_or_equal(varies):
-            self._require_as_broad(f"`{variable.name}`", variable, value)
-            return
-        note = Related(at=variable.span, message=f"`{variable.name}` is {target}")
-        self._sink.report(
-            StoreVaries(
-                at=index.span,
-                name=variable.name,
-                array_perspective=target,
-                varies=varies,
-                related=(note, *self.data.culprit(index, target)),
-            )
-        )
-
-    def _require_scope(self, span: Span, variable: typed.Variable) -> bool:
-        """A variable is written by all of those who share it, together."""
-        if variable.perspective.is_narrower_or_equal(self._scope.code):
-            return True
-        note = Related(at=variable.span, message=f"`{variable.name}` is {variable.perspective}")
-        self._sink.report(
-            WriteScope(
-                at=span,
-                name=variable.name,
-                variable_perspective=variable.perspective,
-                code_perspective=self._scope.code,
-                related=(note, *self.data.speaker_note()),
-            )
-        )
-        return False
-
-    def _store(self, place: typed.Place, pointer: typed.Expression) -> None:
-        """Only a thread's own pointer is stored through (paper-notes A14)."""
-        perspective = self.data.varies(pointer)
-        if perspective == THREAD or isinstance(pointer.type, ErrorType):
-            return
-        for variable in pointer_variables(pointer):
-            if self._scope.hiding_of(variable) is not None:
-                return
-            note = Related(at=variable.span, message=f"`{variable.name}` is {perspective}")
-            self._sink.report(
-                StoreTooBroad(
-                    at=place.span,
-                    name=variable.name,
-                    pointer_perspective=perspective,
-                    related=(note,),
-                )
-            )
-            return
-
-    def _load_into(self, statement: typed.LoadInto) -> None:
-        self.data.varies(statement.array)
-        variable = _array_variable(statement.array)
-        varies = (
-            self.data.varies(statement.first)
-            .meet(self.data.varies(statement.pointer))
-            .meet(self.data.varies(statement.index))
-        )
-        if variable is None or not self._require_scope(statement.span, variable):
-            return
-        if not variable.perspective.is_narrower_or_equal(varies):
-            note = Related(at=variable.span, message=f"`{variable.name}` is {variable.perspective}")
-            self._sink.report(
-                WriteDown(
-                    at=statement.span,
-                    what=f"`{variable.name}`",
-                    target=variable.perspective,
-                    varies=varies,
-                    advice=f"declare `{variable.name}` `@ {varies}`",
-                    related=(note,),
-                )
-            )
-
-    def _asm(self, statement: typed.Asm) -> None:
-        """The author of `unsafe` answers for values; names are still hidden and claimed."""
-        for place in (*statement.outputs, *statement.updates):
-            for operand in place_operands(place):
-                self.data.varies(operand)
-        for value in statement.inputs:
-            self.data.varies(value)
-
-    def _return(self, statement: typed.Return) -> None:
-        self._exit("return", statement)
-        for value, result in zip(statement.values, self._instance.results, strict=False):
-            varies = self.data.varies(value)
-            if self._instance.kind in (typed.InstanceKind.EXPRESSION, typed.InstanceKind.UNSAFE):
-                continue
-            if isinstance(value.type, ErrorType):
-                continue
-            if result.perspective.is_narrower_or_equal(varies):
-                self.data.require_settled(value, result.perspective)
-                continue
-            note = Related(at=result.span, message=f"the result is {result.perspective}")
-            self._sink.report(
-                WriteDown(
-                    at=value.span,
-                    what="the result",
-                    target=result.perspective,
-                    varies=varies,
-                    advice=f"declare the result `@ {varies}`",
-                    related=(note, *self.data.culprit(value, result.perspective)),
-                )
-            )
 
     # ------------------------------------------------------------------ control flow
 
@@ -424,6 +194,16 @@ class _BodyChecker:
             if frame.blocks_exits:
                 crossed = frame
         raise AssertionError("every walk starts inside a function")
+
+    def _return(self, statement: typed.Return) -> None:
+        self._exit("return", statement)
+        for value in statement.values:
+            self.data.varies(value)
+        # An expression function is as broad as its arguments, an unsafe one is believed.
+        if self._instance.kind in (typed.InstanceKind.EXPRESSION, typed.InstanceKind.UNSAFE):
+            return
+        for value, result in zip(statement.values, self._instance.results, strict=False):
+            self._writes.result(value, result)
 
     # ------------------------------------------------------------------ whose code
 
@@ -510,108 +290,17 @@ class _BodyChecker:
             )
         )
 
-    # ------------------------------------------------------------------ whose pointers
-
     def _narrow(self, statement: typed.Narrow) -> None:
         for view in statement.views:
-            self._judge_view(statement, view)
+            self._views.judge(statement, view)
         with self._scope.narrowing(statement):
             self.statements(statement.body)
-
-    def _judge_view(self, statement: typed.Narrow, view: typed.View) -> None:
-        given = self.data.varies(view.source)
-        variable, code = view.variable, self._scope.code
-        if given != code:
-            self._report_elsewhere(statement, view, given)
-        else:
-            self._judge_target(statement, view)
-        for what, part in _view_parts(view):
-            varies = self.data.varies(part)
-            if not variable.perspective.is_narrower_or_equal(varies):
-                self._sink.report(
-                    OffsetVaries(
-                        at=part.span,
-                        what=what,
-                        to=variable.perspective,
-                        varies=varies,
-                        related=self.data.culprit(part, variable.perspective),
-                    )
-                )
-
-    def _report_elsewhere(
-        self, statement: typed.Narrow, view: typed.View, given: Perspective
-    ) -> None:
-        variables = list(pointer_variables(view.source))
-        if any(self._scope.hiding_of(variable) is not None for variable in variables):
-            return
-        source, code = variables[0], self._scope.code
-        broader = code.is_narrower_or_equal(given)
-        advice = (
-            f"move the {statement.kind.value} out to {given} code"
-            if broader
-            else f"group to {given} first"
-        )
-        note = Related(at=source.span, message=f"`{source.name}` is {given}")
-        self._sink.report(
-            NarrowElsewhere(
-                at=view.source.span,
-                name=source.name,
-                keyword=statement.kind.value,
-                pointer_perspective=given,
-                code_perspective=code,
-                advice=advice,
-                related=(note, *self.data.speaker_note()),
-            )
-        )
-
-    def _judge_target(self, statement: typed.Narrow, view: typed.View) -> None:
-        to, bound = view.variable.perspective, self._scope.bound
-        reason = _target_reason(statement.kind, to, bound)
-        if reason:
-            self._sink.report(
-                NarrowTarget(
-                    at=view.variable.span,
-                    to=to,
-                    code_perspective=bound.code,
-                    reason=reason,
-                    related=self.data.speaker_note(),
-                )
-            )
-
-
-def _target_reason(kind: typed.NarrowKind, to: Perspective, bound: Bound) -> str:
-    """Why a pointer cannot be narrowed to `to` here; empty if it can."""
-    entry = bound.size(to.level)
-    unit = to.level.name.lower()
-    if entry == 0:
-        return f"{to} is broader than the code"
-    if kind is typed.NarrowKind.CLAIM:
-        if to.size > entry:
-            return f"one {to} is more than the {entry} {unit} units here"
-        base = bound.base_for(to.level)
-        return f"{to.size} does not divide {base}, the alignment here" if base % to.size else ""
-    return f"{to.size} does not divide the {entry} {unit} units here" if entry % to.size else ""
-
-
-def _view_parts(view: typed.View) -> list[tuple[str, typed.Expression]]:
-    parts: list[tuple[str, typed.Expression]] = []
-    if view.offset is not None:
-        parts.append(("offset", view.offset))
-    if view.function is not None:
-        parts.append(("index function", view.function.body))
-    return parts
 
 
 def _misaligned(base: int, offset: int) -> str:
     if base == 0:
         return f"it would not be aligned at {offset}"
     return f"the units start at a multiple of {base}, the arm {offset} further"
-
-
-def _array_variable(array: typed.Expression) -> typed.Variable | None:
-    while isinstance(array, typed.Element):
-        array = array.array
-    return array.variable if isinstance(array, typed.Read) else None
 
 
 def _written_roots(body: typed.Body, scope: Scope) -> frozenset[typed.Variable]:

@@ -1,0 +1,104 @@
+"""Whose pointers are narrowed, to what, and by which offset."""
+
+from __future__ import annotations
+
+from prismc.checker.perspectives.aliases import pointer_variables
+from prismc.checker.perspectives.data import Data
+from prismc.checker.perspectives.errors import NarrowElsewhere, NarrowTarget, OffsetVaries
+from prismc.checker.perspectives.scope import Scope
+from prismc.checker.types import typed
+from prismc.diagnostics.problem import Related
+from prismc.diagnostics.sink import Sink
+from prismc.hardware.groups import Bound, Perspective
+
+
+class Views:
+    """Judges the pairs of `partition`, `claim` and `async`."""
+
+    def __init__(self, scope: Scope, data: Data, sink: Sink) -> None:
+        self._scope = scope
+        self._data = data
+        self._sink = sink
+
+    def judge(self, statement: typed.Narrow, view: typed.View) -> None:
+        given = self._data.varies(view.source)
+        variable, code = view.variable, self._scope.code
+        if given != code:
+            self._report_elsewhere(statement, view, given)
+        else:
+            self._judge_target(statement, view)
+        for what, part in _view_parts(view):
+            varies = self._data.varies(part)
+            if not variable.perspective.is_narrower_or_equal(varies):
+                self._sink.report(
+                    OffsetVaries(
+                        at=part.span,
+                        what=what,
+                        to=variable.perspective,
+                        varies=varies,
+                        related=self._data.culprit(part, variable.perspective),
+                    )
+                )
+
+    def _report_elsewhere(
+        self, statement: typed.Narrow, view: typed.View, given: Perspective
+    ) -> None:
+        variables = list(pointer_variables(view.source))
+        if any(self._scope.hiding_of(variable) is not None for variable in variables):
+            return
+        source, code = variables[0], self._scope.code
+        broader = code.is_narrower_or_equal(given)
+        advice = (
+            f"move the {statement.kind.value} out to {given} code"
+            if broader
+            else f"group to {given} first"
+        )
+        note = Related(at=source.span, message=f"`{source.name}` is {given}")
+        self._sink.report(
+            NarrowElsewhere(
+                at=view.source.span,
+                name=source.name,
+                keyword=statement.kind.value,
+                pointer_perspective=given,
+                code_perspective=code,
+                advice=advice,
+                related=(note, *self._data.speaker_note()),
+            )
+        )
+
+    def _judge_target(self, statement: typed.Narrow, view: typed.View) -> None:
+        to, bound = view.variable.perspective, self._scope.bound
+        reason = _target_reason(statement.kind, to, bound)
+        if reason:
+            self._sink.report(
+                NarrowTarget(
+                    at=view.variable.span,
+                    to=to,
+                    code_perspective=bound.code,
+                    reason=reason,
+                    related=self._data.speaker_note(),
+                )
+            )
+
+
+def _target_reason(kind: typed.NarrowKind, to: Perspective, bound: Bound) -> str:
+    """Why a pointer cannot be narrowed to `to` here; empty if it can."""
+    entry = bound.size(to.level)
+    unit = to.level.name.lower()
+    if entry == 0:
+        return f"{to} is broader than the code"
+    if kind is typed.NarrowKind.CLAIM:
+        if to.size > entry:
+            return f"one {to} is more than the {entry} {unit} units here"
+        base = bound.base_for(to.level)
+        return f"{to.size} does not divide {base}, the alignment here" if base % to.size else ""
+    return f"{to.size} does not divide the {entry} {unit} units here" if entry % to.size else ""
+
+
+def _view_parts(view: typed.View) -> list[tuple[str, typed.Expression]]:
+    parts: list[tuple[str, typed.Expression]] = []
+    if view.offset is not None:
+        parts.append(("offset", view.offset))
+    if view.function is not None:
+        parts.append(("index function", view.function.body))
+    return parts
