@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from prismc.diagnostics.problem import Problem, Severity
+from prismc.source.span import NOWHERE
 
 
 class Sink:
-    """The problems of one run. Reporting the same code at the same place twice keeps the first."""
+    """The problems of one run. Reporting the same code at the same place twice keeps the first.
+
+    Problems without a place (`NOWHERE`) are the same when they say the same.
+    """
 
     def __init__(self) -> None:
-        self._problems: dict[tuple[str, str, int, int], Problem] = {}
+        self._problems: dict[tuple[str, str, int, int, str], Problem] = {}
         # Errors reported so far, duplicates included: a pass asks whether a part of it had any.
         self.errors_reported = 0
 
     def report(self, problem: Problem) -> None:
         self.errors_reported += problem.severity is Severity.ERROR
-        key = (problem.code, *problem.at)
+        words = problem.shown_message() if problem.at == NOWHERE else ""
+        key = (problem.code, *problem.at, words)
         self._problems.setdefault(key, problem)
 
     def problems(self) -> tuple[Problem, ...]:
         """All problems, by file, place and code."""
-        order = sorted(self._problems, key=lambda key: (key[1], key[2], key[3], key[0]))
+        order = sorted(self._problems, key=lambda key: (*key[1:4], key[0], key[4]))
         return tuple(self._problems[key] for key in order)
 
     def has_errors(self) -> bool:

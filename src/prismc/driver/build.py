@@ -65,7 +65,7 @@ def build_file(
     """
     modules = [_emitted(session, file, target) for target in targets]
     work = [(m, t) for m, t in zip(modules, targets, strict=True) if m is not None]
-    if len(work) < len(targets) or session.exit_code:
+    if len(work) < len(targets) or session.sink.has_errors():
         return None
     if all(kind is Emit.CUDA for kind in kinds):
         outputs = [
@@ -74,7 +74,7 @@ def build_file(
         ]
         return Built(outputs=tuple(outputs), reports=())
     binaries = _compiled(session, work, step)
-    if session.exit_code:
+    if session.sink.has_errors():
         return None
     outputs = []
     reports: list[KernelReport] = []

@@ -29,7 +29,7 @@ def problem_classes() -> list[type[Problem]]:
     found: dict[str, type[Problem]] = {}
     for name in error_modules():
         for value in vars(import_module(name)).values():
-            if isinstance(value, type) and issubclass(value, Problem) and "code" in vars(value):
+            if isinstance(value, type) and issubclass(value, Problem) and vars(value).get("code"):
                 found.setdefault(f"{value.code} {value.__module__}.{value.__name__}", value)
     return [found[key] for key in sorted(found)]
 

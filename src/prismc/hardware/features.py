@@ -8,7 +8,7 @@ from enum import Enum
 class Feature(Enum):
     """An ability that some targets lack; the value is how `needs(...)` in a program spells it.
 
-    Each is checked against the assembler in `tests/backend/test_targets.py`.
+    Each is checked against the assembler in `tests/hardware/test_targets.py`.
     """
 
     LDMATRIX = "ldmatrix"
