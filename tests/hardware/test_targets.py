@@ -23,8 +23,8 @@ _BULK = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 BODIES = {
     Feature.LDMATRIX: 'unsigned r; asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, '
     '[%1];" : "=r"(r) : "r"(s)); *p = r;',
-    Feature.F16_MMA: 'unsigned r, q; asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 '
-    '{%0,%1},{%2,%2},{%2},{%2,%2};" : "=r"(r), "=r"(q) : "r"(s)); *p = r + q;',
+    Feature.F16_MMA: 'unsigned r, q; asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16'
+    '.f16 {%0,%1},{%2,%2},{%2},{%2,%2};" : "=r"(r), "=r"(q) : "r"(s)); *p = r + q;',
     Feature.AMPERE_MMA: _MMA.format("m16n8k8.row.col.f32.tf32.tf32.f32"),
     Feature.BF16: 'unsigned short r; asm volatile("fma.rn.bf16 %0, %1, %1, %1;" : "=h"(r) : '
     '"h"((unsigned short)s)); *p = r;',
@@ -46,7 +46,7 @@ BODIES = {
     '"=r"(r)); *p = r;',
     Feature.TMA: f'asm volatile("{_BULK} [%0], [%1], 16, [%0];" :: "r"(s), "l"(p));',
     Feature.PROXY_FENCE: 'asm volatile("fence.proxy.async;");',
-    Feature.CLUSTER: 'asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;");',
+    Feature.CLUSTER: 'asm volatile("barrier.cluster.arrive; barrier.cluster.wait;");',
     Feature.DEPENDENT_LAUNCH: 'asm volatile("griddepcontrol.wait;");',
     Feature.VECTOR_REDUCTION: 'asm volatile("red.global.add.v2.f32 [%0], {%1,%1};" :: "l"(p), '
     '"f"(1.f));',

@@ -7,12 +7,12 @@ from collections import Counter
 from functools import cache
 
 import pytest
-from support.checking import all_words, check_texts
-from support.fences import Fence, parse_fences
 
 from prismc.diagnostics.problem import Problem, Severity
 from prismc.driver.catalog import page, problem_classes
 from prismc.source.resources import explain_folder
+from support.checking import all_words, check_texts
+from support.fences import Fence, parse_fences
 
 CLASSES = problem_classes()
 # No text of a program can show these: their pages show a console instead.

@@ -16,7 +16,9 @@ LONGEST = 600
 
 def test_init_files_are_empty() -> None:
     # A re-export in a package pulls other packages in at run time, unseen by the import linter.
-    full = [str(p.relative_to(ROOT)) for p in MODULES if p.name == "__init__.py" and p.stat().st_size]
+    full = [
+        str(p.relative_to(ROOT)) for p in MODULES if p.name == "__init__.py" and p.stat().st_size
+    ]
     assert full == []
 
 
@@ -47,7 +49,9 @@ def test_checking_loads_neither_the_ir_nor_a_compiler() -> None:
         "print(sorted(m for m in sys.modules if m.startswith(('prismc.ir', 'prismc.backend', "
         "'prismc.emulator', 'rich', 'numpy', 'ctypes', 'dataclasses'))))"
     )
-    source = "@requires(grid[1], block[1], thread[32])\n@launch(threads = 32)\nkernel k():\n    pass\n"
+    source = (
+        "@requires(grid[1], block[1], thread[32])\n@launch(threads = 32)\nkernel k():\n    pass\n"
+    )
     result = subprocess.run(
         [sys.executable, "-c", program], input=source, capture_output=True, text=True, check=True
     )

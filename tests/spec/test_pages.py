@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.spec_page import Case, read_cases, run_case
 
 CASES = [case for page in sorted(Path(__file__).parent.glob("*.md")) for case in read_cases(page)]

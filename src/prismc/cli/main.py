@@ -44,10 +44,11 @@ def prismc() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command line; returns the exit code."""
     try:
-        result = prismc.main(arguments, prog_name="prismc", standalone_mode=False)
-    except click.UsageError as error:
-        error.show()
-        return 2
+        # Not `prismc.main`: it would turn a reader that went away into an ordinary exit code.
+        with prismc.make_context("prismc", arguments) as context:
+            result = prismc.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except click.ClickException as error:
         error.show()
         return 2

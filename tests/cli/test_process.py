@@ -1,0 +1,159 @@
+"""The process around the command line: version, crashes, pipes, deep stacks, the wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from prismc.source.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def prismc(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        [sys.executable, "-m", "prismc", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )
+
+
+def test_version() -> None:
+    result = prismc("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"prismc {VERSION}\n", "")
+
+
+def test_version_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; sys.argv = ['prismc', '--version']; from prismc.cli.entry import main; main();"
+        "print(sorted({'click', 'lark', 'rich', 'numpy', 'threading'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == f"prismc {VERSION}\n[]\n"
+
+
+def test_help() -> None:
+    result = prismc("--help")
+    assert result.returncode == 0
+    for command in ("check", "build", "dump", "explain", "targets"):
+        assert command in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["frobnicate"], ["check"], ["check", "--wrong", "x"]])
+def test_usage_errors(arguments: list[str]) -> None:
+    result = prismc(*arguments)
+    assert result.returncode == 2
+    assert "Error: " in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+# A process whose check is broken as a defect of the compiler would break it.
+BROKEN = """
+import sys
+from prismc.cli import check
+def broken(*arguments):
+    raise ValueError("it went\\nwrong")
+check.check_file = broken
+sys.argv = ["prismc", "check", "-"]
+from prismc.cli.entry import main
+sys.exit(main())
+"""
+
+
+def broken(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BROKEN],
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_a_defect_is_told_once_and_the_traceback_is_kept(tmp_path: Path) -> None:
+    result = broken(TMPDIR=str(tmp_path))
+    assert result.returncode == 3
+    assert result.stdout == ""
+    assert "prismc: internal error: ValueError: it went\n" in result.stderr
+    assert "Traceback" not in result.stderr
+    (saved,) = tmp_path.iterdir()
+    assert str(saved) in result.stderr
+    assert "Traceback" in saved.read_text()
+
+
+def test_a_defect_shows_its_traceback_when_asked() -> None:
+    result = broken(PRISMC_DEBUG="1")
+    assert result.returncode == 3
+    assert "Traceback" in result.stderr
+
+
+def test_the_reader_may_go_away() -> None:
+    writer = subprocess.Popen(
+        [sys.executable, "-m", "prismc", "explain"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert writer.stdout
+    assert writer.stderr
+    writer.stdout.close()
+    assert writer.stderr.read() == b""
+    writer.stderr.close()
+    assert writer.wait() in (0, 141)
+
+
+def test_ascii_terminals_get_escapes() -> None:
+    result = prismc("check", "-", input="# é\n(", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert "Traceback" not in result.stderr
+    assert result.returncode == 1
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT],
+        check=True,
+        capture_output=True,
+    )
+    (built,) = folder.iterdir()
+    return built
+
+
+def test_wheel_holds_what_it_needs(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert "prismc/grammar/prism.lark" in names
+    assert "prismc/diagnostics/explain/P0751.md" in names
+    assert "prismc/py.typed" in names
+    assert {f"prismc/stdlib/{p.name}" for p in (ROOT / "stdlib").iterdir()} <= names
+    assert not [name for name in names if name.startswith(("tests/", "docs/"))]
+
+
+def test_wheel_works_from_any_folder(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(installed)
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "ok.prism").write_text("const N: int = 3\n")
+    result = prismc(
+        "check", "ok.prism", cwd=program, env={**os.environ, "PYTHONPATH": str(installed)}
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    shown = subprocess.run(
+        [sys.executable, "-c", "from prismc.source.resources import *; print(stdlib_folder())"],
+        cwd=program,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.strip() == str(installed / "prismc" / "stdlib")
