@@ -1,0 +1,270 @@
+"""The commands, run in this process: exit codes, formats, inputs, outputs."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import jsonschema
+import pytest
+
+from prismc.cli.main import run
+from prismc.driver.catalog import codes
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "diagnostics.schema.json").read_text())
+
+GOOD = """\
+@requires(grid[1], block[1], thread[32])
+@launch(threads = 32)
+kernel fill(Y: ptr(f32)):
+    b: int @ block[1] = id()
+    partition Y as yb @ block[1] at b * 32:
+        group block[1]:
+            t: int @ thread[1] = id()
+            partition yb as y @ thread[1] at t:
+                y[0] = 1.0
+"""
+BAD = "@requires(block[1], thread[64])\ndef f():\n    group thread[5]:\n        pass\n"
+BAD_CODE = "P0402"
+
+
+class Ran(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Runner = Callable[..., Ran]
+
+
+@pytest.fixture
+def prismc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Runner:
+    """Runs a command in a folder of its own with `good.prism` and `bad.prism` in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    (tmp_path / "good.prism").write_text(GOOD)
+    (tmp_path / "bad.prism").write_text(BAD)
+
+    def run_command(*arguments: str, stdin: bytes = b"") -> Ran:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = run(list(arguments))
+        sys.stdout.flush()
+        captured = capfd.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return run_command
+
+
+def test_check_good(prismc: Runner) -> None:
+    assert prismc("check", "good.prism") == Ran(0, "", "")
+
+
+def test_check_bad(prismc: Runner) -> None:
+    ran = prismc("check", "bad.prism")
+    assert ran.code == 1
+    assert f"error[{BAD_CODE}]" in ran.out
+    assert "--> bad.prism:3:" in ran.out
+    assert ran.out.endswith("\n1 error\n")
+    assert ran.err == ""
+
+
+def test_check_folder_and_standard_input(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "no.prism").write_text("(")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "worse.prism").write_text(BAD)
+    ran = prismc("check", ".", "-", stdin=BAD.encode())
+    assert ran.code == 1
+    assert ran.out.count(f"error[{BAD_CODE}]") == 3
+    for name in ("bad.prism:3", "sub/worse.prism:3", "<stdin>:3"):
+        assert f"--> {name}" in ran.out
+
+
+def test_a_file_named_twice_is_checked_once(prismc: Runner) -> None:
+    assert prismc("check", "bad.prism", "bad.prism").out.count("error[") == 1
+
+
+def test_check_for_several_targets_tells_once(prismc: Runner) -> None:
+    ran = prismc("check", "bad.prism", "--target", "sm_80", "--target", "sm_90a")
+    assert ran.out.count("error[") == 1
+
+
+def test_missing_file_and_empty_folder(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    ran = prismc("check", "nowhere.prism", "nothing.prism", "empty", "bad.prism")
+    assert ran.code == 2
+    assert ran.out.count("error[P0751]") == 2
+    assert "error[P0752]" in ran.out
+    assert f"error[{BAD_CODE}]" in ran.out
+
+
+def test_not_utf8(prismc: Runner) -> None:
+    ran = prismc("check", "-", stdin=b"# one\n# caf\xe9\n")
+    assert ran.code == 1
+    assert "--> <stdin>:2:6" in ran.out
+
+
+def test_json(prismc: Runner) -> None:
+    ran = prismc("check", "bad.prism", "good.prism", "nowhere.prism", "--format", "json")
+    record = json.loads(ran.out)
+    jsonschema.validate(record, SCHEMA)
+    assert [d["code"] for d in record["diagnostics"]] == ["P0751", BAD_CODE]
+    assert record["diagnostics"][1]["start"]["line"] == 3
+    assert ran.err == ""
+    assert json.loads(prismc("check", "good.prism", "--format", "json").out)["diagnostics"] == []
+
+
+def test_colours(prismc: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" not in prismc("check", "bad.prism").out
+    assert "\x1b[" in prismc("check", "bad.prism", "--color", "always").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in prismc("check", "bad.prism", "--color", "auto").out
+
+
+def test_max_errors(prismc: Runner, tmp_path: Path) -> None:
+    functions = [BAD.replace("f()", f"f{number}()") for number in range(60)]
+    (tmp_path / "many.prism").write_text("\n".join(functions))
+    ran = prismc("check", "many.prism")
+    assert ran.out.count("error[") == 50
+    assert ran.out.endswith("\n60 errors (10 not shown; see --max-errors)\n")
+    assert prismc("check", "many.prism", "--max-errors", "0").out.count("error[") == 60
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["check", "good.prism", "--target", "sm_1"],
+        ["check", "good.prism", "-D", "N"],
+        ["check", "good.prism", "-D", "=3"],
+        ["check", "good.prism", "-I", "nowhere"],
+        ["build", "good.prism", "--emit", "exe"],
+        ["build", "-"],
+        ["build", "good.prism", "-o", "-", "--emit", "ptx", "--emit", "cuda"],
+        ["build", "good.prism", "-o", "bad.prism", "--emit", "ptx", "--emit", "cuda"],
+        ["build", "good.prism", "-o", "good.prism", "--emit", "cuda"],
+        ["dump", "good.prism"],
+        ["dump", "good.prism", "--after", "lunch"],
+        ["explain", "P9999"],
+        ["nonsense"],
+    ],
+    ids=" ".join,
+)
+def test_usage(prismc: Runner, arguments: list[str]) -> None:
+    ran = prismc(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "Error: " in ran.err
+
+
+def test_explain(prismc: Runner) -> None:
+    assert prismc("explain", BAD_CODE).out.startswith(f"# {BAD_CODE}: ")
+    assert prismc("explain", BAD_CODE.lower()).code == 0
+    listed = prismc("explain").out
+    assert all(code in listed for code in codes())
+    assert "did you mean P0402" in prismc("explain", "402").err
+
+
+def test_targets(prismc: Runner) -> None:
+    assert "sm_90a" in prismc("targets").out
+    assert "wgmma" in prismc("targets", "--features").out
+
+
+def test_define_changes_a_constant(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / "n.prism").write_text(
+        "const N: int = 4\n\n@requires(block[1], thread[64])\ndef f():\n"
+        "    group thread[N]:\n        pass\n"
+    )
+    assert prismc("check", "n.prism").code == 0
+    assert prismc("check", "n.prism", "-D", "N=5").code == 1
+
+
+def test_include_finds_modules(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "sizes.prism").write_text("const N: int = 4\n")
+    (tmp_path / "use.prism").write_text("from sizes import N\n\nconst M: int = N\n")
+    assert prismc("check", "use.prism").code == 1
+    assert prismc("check", "use.prism", "-I", "lib") == Ran(0, "", "")
+
+
+def test_build_default_place(prismc: Runner, tmp_path: Path) -> None:
+    ran = prismc("build", "good.prism")
+    assert ran == Ran(0, "", "")
+    assert (tmp_path / "good.cubin").read_bytes().startswith(b"\x7fELF")
+
+
+def test_build_several(prismc: Runner, tmp_path: Path) -> None:
+    arguments = ["build", "good.prism", "-o", "out", "--emit", "cuda", "--emit", "ptx"]
+    arguments += ["--target", "sm_80", "--target", "sm_90a", "--report"]
+    ran = prismc(*arguments)
+    assert ran.code == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["good.sm_80.cu", "good.sm_80.ptx", "good.sm_90a.cu", "good.sm_90a.ptx"]
+    head, *rows = ran.out.splitlines()
+    assert head.split() == [
+        *("kernel", "target", "registers", "shared", "bytes", "spill", "bytes", "barriers"),
+    ]
+    assert [row.split()[:2] for row in rows] == [["fill", "sm_80"], ["fill", "sm_90a"]]
+
+
+def test_build_to_one_file_and_to_standard_output(prismc: Runner, tmp_path: Path) -> None:
+    assert prismc("build", "good.prism", "-o", "deep/k.ptx", "--emit", "ptx").code == 0
+    assert ".entry fill" in (tmp_path / "deep" / "k.ptx").read_text()
+    out = prismc("build", "-", "-o", "-", "--emit", "cuda", stdin=GOOD.encode()).out
+    assert 'extern "C"' in out
+
+
+def test_build_twice_writes_the_same(prismc: Runner, tmp_path: Path) -> None:
+    kinds = ["--emit", "cuda", "--emit", "ptx", "--emit", "cubin"]
+    contents = []
+    for folder in ("one", "two"):
+        assert prismc("build", "good.prism", "-o", folder, *kinds).code == 0
+        contents.append({p.name: p.read_bytes() for p in (tmp_path / folder).iterdir()})
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 3
+
+
+def test_failing_build_leaves_older_outputs(prismc: Runner, tmp_path: Path) -> None:
+    old = tmp_path / "bad.cubin"
+    old.write_bytes(b"old")
+    os.utime(old, (1_000, 1_000))
+    ran = prismc("build", "bad.prism")
+    assert ran.code == 1
+    assert f"error[{BAD_CODE}]" in ran.err
+    assert ran.out == ""
+    assert old.read_bytes() == b"old"
+    assert old.stat().st_mtime == 1_000
+
+
+def test_an_output_that_cannot_be_written(prismc: Runner, tmp_path: Path) -> None:
+    ran = prismc("build", "good.prism", "-o", "bad.prism/k.cubin")
+    assert ran.code == 2
+    assert "error[P0755]" in ran.err
+    assert (tmp_path / "bad.prism").read_text() == BAD
+
+
+def test_no_compiler(prismc: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRISMC_NVRTC", "/nowhere/libnvrtc.so")
+    ran = prismc("build", "good.prism")
+    assert ran.code == 2
+    assert "error[P0701]" in ran.err
+    assert prismc("build", "good.prism", "--emit", "cuda").code == 0
+
+
+def test_dump(prismc: Runner) -> None:
+    assert "Kernel" in prismc("dump", "good.prism", "--after", "ast").out
+    assert 'extern "C"' in prismc("dump", "good.prism", "--after", "cuda").out
+    ran = prismc("dump", "bad.prism", "--after", "cuda")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert f"error[{BAD_CODE}]" in ran.err
