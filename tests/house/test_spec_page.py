@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from support.fences import parse_fences
 from support.spec_page import expected_of, read_cases, run_case
 
