@@ -46,6 +46,7 @@ def run(opcode: str, *operands: Sequence[int] | Sequence[bool], extra: Sequence[
     before = [array.copy() for array in arrays]
     with np.errstate(all="ignore"):
         results = operation(*arrays)
+        check_broadcast(opcode, operation, arrays)
     for array, old in zip(arrays, before, strict=True):
         assert (array == old).all(), f"{opcode} writes into a source"
     expected = operand_types(form, row.results)
@@ -55,6 +56,21 @@ def run(opcode: str, *operands: Sequence[int] | Sequence[bool], extra: Sequence[
     for result, name in zip(results, expected, strict=False):
         check_result(opcode, result, name, len(operands[0]))
     return tuple(result.tolist() for result in results)
+
+
+def check_broadcast(opcode: str, operation: Callable[..., Any], arrays: Sequence[Any]) -> None:
+    """One value for all lanes, as `[1]`, must do what a whole array of it does."""
+    for place, array in enumerate(arrays):
+        short, full = list(arrays), list(arrays)
+        short[place] = array[:1]
+        full[place] = np.broadcast_to(array[:1], array.shape).copy()
+        for got, want in zip(as_tuple(operation(*short)), as_tuple(operation(*full)), strict=True):
+            same = np.broadcast_to(got, want.shape).tobytes() == want.tobytes()
+            assert same, f"{opcode}: operand {place} as one value"
+
+
+def as_tuple(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
 
 
 def check_result(opcode: str, result: Any, type_name: str, lanes: int) -> None:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from prismc.emulator.semantics import floats
+from prismc.emulator.semantics import bits, compare, floats, integers
 
-MODULES = (floats,)
+MODULES = (integers, bits, compare, floats)

@@ -18,7 +18,7 @@ from prismc.emulator.semantics.lanes import Lanes, elementwise, floats, scalar_o
 from prismc.emulator.semantics.registry import Form, Operation, instruction
 from prismc.source.record import Record
 
-ROUNDINGS = ("rn", "rz", "rm", "rp")
+_DIRECTED = "rn rz rm rp"
 
 # The bits that a subnormal lacks, and the sign, per scalar type.
 _EXPONENT = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000}
@@ -111,7 +111,7 @@ RECIPROCAL = Arithmetic(
 def arithmetic(form: Form, operation: Arithmetic) -> Operation:
     """The operation that `form` asks for, on bit patterns of its first type."""
     scalar = scalar_of(form.types[0])
-    rounding = form.one_of(*ROUNDINGS, default="rn")
+    rounding = form.one_of(*_DIRECTED.split(), default="rn")
     compute = _with_limits(form, scalar, _rounded(operation, scalar, rounding))
     return elementwise(compute, form.types[0])
 
@@ -217,51 +217,61 @@ def _without_outside(compute: Operation, scalar: str) -> Operation:
     return inside
 
 
-_SINGLE = "rn rz rm rp ftz sat"
-
-
-@instruction("add", types="f32 f64 f32x2", sources="T T", modifiers=_SINGLE)
-@instruction("add", types="f16 f16x2 bf16 bf16x2", sources="T T", modifiers="rn ftz sat")
+@instruction("add", types="f64", sources="T T", modifiers=_DIRECTED)
+@instruction("add", types="f32", sources="T T", modifiers=f"{_DIRECTED} ftz sat")
+@instruction("add", types="f32x2", sources="T T", modifiers=f"{_DIRECTED} ftz")
+@instruction("add", types="f16 f16x2", sources="T T", modifiers="rn ftz sat")
+@instruction("add", types="bf16 bf16x2", sources="T T", modifiers="rn")
 def add(form: Form) -> Operation:
     """Sum (PTX ISA 9.0, 9.7.3.3 and 9.7.4.1, add)."""
     return arithmetic(form, ADD)
 
 
-@instruction("sub", types="f32 f64 f32x2", sources="T T", modifiers=_SINGLE)
-@instruction("sub", types="f16 f16x2 bf16 bf16x2", sources="T T", modifiers="rn ftz sat")
+@instruction("sub", types="f64", sources="T T", modifiers=_DIRECTED)
+@instruction("sub", types="f32", sources="T T", modifiers=f"{_DIRECTED} ftz sat")
+@instruction("sub", types="f32x2", sources="T T", modifiers=f"{_DIRECTED} ftz")
+@instruction("sub", types="f16 f16x2", sources="T T", modifiers="rn ftz sat")
+@instruction("sub", types="bf16 bf16x2", sources="T T", modifiers="rn")
 def subtract(form: Form) -> Operation:
     """Difference (PTX ISA 9.0, 9.7.3.4 and 9.7.4.2, sub)."""
     return arithmetic(form, SUBTRACT)
 
 
-@instruction("mul", types="f32 f64 f32x2", sources="T T", modifiers=_SINGLE)
-@instruction("mul", types="f16 f16x2 bf16 bf16x2", sources="T T", modifiers="rn ftz sat")
+@instruction("mul", types="f64", sources="T T", modifiers=_DIRECTED)
+@instruction("mul", types="f32", sources="T T", modifiers=f"{_DIRECTED} ftz sat")
+@instruction("mul", types="f32x2", sources="T T", modifiers=f"{_DIRECTED} ftz")
+@instruction("mul", types="f16 f16x2", sources="T T", modifiers="rn ftz sat")
+@instruction("mul", types="bf16 bf16x2", sources="T T", modifiers="rn")
 def multiply(form: Form) -> Operation:
     """Product (PTX ISA 9.0, 9.7.3.5 and 9.7.4.3, mul)."""
     return arithmetic(form, MULTIPLY)
 
 
-@instruction("mad", types="f32 f64", sources="T T T", modifiers=_SINGLE)
-@instruction("fma", types="f32 f64 f32x2", sources="T T T", modifiers=_SINGLE)
-@instruction("fma", types="f16 f16x2 bf16 bf16x2", sources="T T T", modifiers="rn ftz sat relu oob")
+@instruction("mad", types="f64", sources="T T T", modifiers=_DIRECTED)
+@instruction("mad", types="f32", sources="T T T", modifiers=f"{_DIRECTED} ftz sat")
+@instruction("fma", types="f64", sources="T T T", modifiers=_DIRECTED)
+@instruction("fma", types="f32", sources="T T T", modifiers=f"{_DIRECTED} ftz sat")
+@instruction("fma", types="f32x2", sources="T T T", modifiers=f"{_DIRECTED} ftz")
+@instruction("fma", types="f16 f16x2", sources="T T T", modifiers="rn ftz sat relu oob")
+@instruction("fma", types="bf16 bf16x2", sources="T T T", modifiers="rn relu oob")
 def multiply_add(form: Form) -> Operation:
     """a * b + c rounded once (PTX ISA 9.0, 9.7.3.6, 9.7.3.7 and 9.7.4.4, fma and mad)."""
     return arithmetic(form, MULTIPLY_ADD)
 
 
-@instruction("add", types="f32.f16 f32.bf16", sources="T1 T0", modifiers="rn rz rm rp sat")
+@instruction("add", types="f32.f16 f32.bf16", sources="T1 T0", modifiers=f"{_DIRECTED} sat")
 def add_mixed(form: Form) -> Operation:
     """Sum of a narrower operand and an f32 (PTX ISA 9.0, 9.7.5.1, add)."""
     return _mixed(form, ADD, 1)
 
 
-@instruction("sub", types="f32.f16 f32.bf16", sources="T1 T0", modifiers="rn rz rm rp sat")
+@instruction("sub", types="f32.f16 f32.bf16", sources="T1 T0", modifiers=f"{_DIRECTED} sat")
 def subtract_mixed(form: Form) -> Operation:
     """Difference of a narrower operand and an f32 (PTX ISA 9.0, 9.7.5.2, sub)."""
     return _mixed(form, SUBTRACT, 1)
 
 
-@instruction("fma", types="f32.f16 f32.bf16", sources="T1 T1 T0", modifiers="rn rz rm rp sat")
+@instruction("fma", types="f32.f16 f32.bf16", sources="T1 T1 T0", modifiers=f"{_DIRECTED} sat")
 def multiply_add_mixed(form: Form) -> Operation:
     """a * b + c of narrower factors and an f32 addend (PTX ISA 9.0, 9.7.5.3, fma)."""
     return _mixed(form, MULTIPLY_ADD, 2)
@@ -277,8 +287,8 @@ def _mixed(form: Form, operation: Arithmetic, narrower: int) -> Operation:
     return mixed
 
 
-@instruction("div", types="f64", sources="T T", modifiers="rn rz rm rp")
-@instruction("div", types="f32", sources="T T", modifiers="rn rz rm rp approx full ftz")
+@instruction("div", types="f64", sources="T T", modifiers=_DIRECTED)
+@instruction("div", types="f32", sources="T T", modifiers=f"{_DIRECTED} approx full ftz")
 def divide(form: Form) -> Operation:
     """Quotient (PTX ISA 9.0, 9.7.3.8, div).
 
@@ -300,14 +310,14 @@ def _approximate_quotient(compute: Operation) -> Operation:
     return quotient
 
 
-@instruction("rcp", types="f32", sources="T", modifiers="rn rz rm rp approx ftz")
+@instruction("rcp", types="f32", sources="T", modifiers=f"{_DIRECTED} approx ftz")
 def reciprocal_single(form: Form) -> Operation:
     """1 / a; `.approx` allows 1 ulp (PTX ISA 9.0, 9.7.3.13, rcp)."""
     return arithmetic(form, RECIPROCAL)
 
 
-@instruction("sqrt", types="f64", sources="T", modifiers="rn rz rm rp")
-@instruction("sqrt", types="f32", sources="T", modifiers="rn rz rm rp approx ftz")
+@instruction("sqrt", types="f64", sources="T", modifiers=_DIRECTED)
+@instruction("sqrt", types="f32", sources="T", modifiers=f"{_DIRECTED} approx ftz")
 def square_root(form: Form) -> Operation:
     """Square root; `.approx` allows a relative 2**-23 (PTX ISA 9.0, 9.7.3.15, sqrt)."""
     return arithmetic(form, SQUARE_ROOT)
