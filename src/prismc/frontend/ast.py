@@ -1,7 +1,8 @@
 """The syntax tree: every node on one page, grouped as types, expressions, statements, declarations.
 
 Nodes are frozen and hold what the source says, nothing derived. `id` numbers the nodes of one
-module in source order, so that facts can be kept beside the tree. The span comes last.
+module so that facts can be kept beside the tree: in source order, a node after its parts, with
+gaps. The span comes last; a node's span holds its parts' spans and no space around them.
 """
 
 from __future__ import annotations
@@ -116,12 +117,12 @@ class Call(Expression):
 class PerspectiveLiteral(Expression):
     """`thread[32]`, `warp[k]`, `block[1]`: also the argument of `id(..)` and `count(..)`.
 
-    `level` is one of `thread warp warpgroup block grid`; `size` None for a bare level word
-    (`split warp:`), which only some places allow.
+    `level` is one of `thread warp warpgroup block grid`. A bare level word stands only after
+    `split`, where it is a field of `Split`.
     """
 
     level: str
-    size: Expression | None
+    size: Expression
 
 
 class Lambda(Expression):
@@ -318,9 +319,9 @@ class First(Statement):
 class Narrow(Node):
     """One pair of a partition, claim or async: `x as y @ q at e`, or `by i => f`.
 
-    `pointer` is a name or a slot `S[c]`. `is_async` for `as async y`. `at` None where it may be
-    left out (async). At most one of `offset` (one expression, or two for a shaped pointee) and
-    `function` is there.
+    `pointer` is a name or a slot `S[c]`. `is_async` for `as async y` and in an `async` statement.
+    `at` is None in an `async` statement only. At most one of `offset` (one expression, or two for
+    a shaped pointee) and `function` is there.
     """
 
     pointer: Expression
@@ -394,7 +395,7 @@ class Attribute(Node):
 
 
 class Generic(Node):
-    """`N: int` among a declaration's generics; `kind` is `type int bool perspective` or `fn(..)`."""
+    """`N: int` among the generics; `kind` is `type`, `int`, `bool`, `perspective` or `fn(..)`."""
 
     name: Name
     kind: Expression
@@ -488,8 +489,13 @@ class Test(Declaration):
 
 
 class Module(Node):
-    """One file. `name` is how imports call it (`std.mma`), or the file's stem for a root file."""
+    """One file. `name` is how imports call it (`std.mma`), or the file's stem for a root file.
+
+    `broken` holds the names that declarations with syntax errors would have declared: a use of one
+    is not to be reported, the syntax error was.
+    """
 
     name: str
     file: str
     declarations: tuple[Declaration, ...]
+    broken: tuple[str, ...] = ()

@@ -1,0 +1,343 @@
+"""Text to tokens, one top-level declaration at a time.
+
+Layout tokens cover no characters: NEWLINE, INDENT and DEDENT stand at the end of the last real
+token, so that a statement's span ends with its last word. Inside brackets lines do not count. What
+is wrong with characters, brackets or indentation is found here, once a kind and declaration, and
+kept beside the declaration's tokens: `recovery.py` decides what of it to report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prismc.diagnostics.problem import Fix, Problem, Related
+from prismc.frontend.errors import (
+    BadNumber,
+    Braces,
+    ForeignSpelling,
+    MismatchedBracket,
+    NonAsciiName,
+    Semicolon,
+    TabIndentation,
+    TooDeep,
+    UnclosedBracket,
+    UnknownCharacter,
+    UnmatchedUnindent,
+    UnopenedBracket,
+    UnterminatedString,
+)
+from prismc.frontend.tables import DEDENT, END, INDENT, NEWLINE, Tables, Token
+from prismc.source.files import SourceFile
+from prismc.source.span import Span
+
+MAX_BLOCKS = 100  # blocks within blocks
+MAX_BRACKETS = 200  # brackets within brackets
+MAX_PARTS = 500  # operators within operators, or `elif`s of one `if`: checked by the parser
+MAX_TOKENS = 200_000  # tokens of one declaration
+
+_TAB_WIDTH = 4
+
+# The lexer's groups, in order; the first four are the grammar's terminals of these names.
+GROUPS = (
+    "NAME", "FLOAT", "INTEGER", "STRING",
+    "operator", "newline", "space", "bad number", "bad name", "bad string", "bad character",
+)  # fmt: skip
+_NAME, _OPERATOR, _NEWLINE, _SPACE = 1, 5, 6, 7  # counted from 1, as `re` does
+
+# Words that begin a declaration. At the start of a line they end whatever is still open.
+OPENERS = ("import", "from", "const", "def", "kernel", "export", "unsafe", "test", "@")
+_OPENER_LINE = re.compile(r"^(?:@|(?:import|from|const|def|kernel|export|unsafe|test)\b)", re.M)
+
+_SHOWN = 40  # characters of a malformed name or number that a message quotes
+_NUMBER_FAULTS = (
+    (r"0[0-7_]+|0[oO].*", "a number in octal, which Prism does not have"),
+    (r"0[0-9_]+", "a zero before a number"),
+    (r"0[xX].*", "`0x` and hexadecimal digits were expected"),
+    (r"0[bB].*", "`0b` and digits 0 and 1 were expected"),
+    (r"[0-9_]*\.?[0-9_]*(?:[eE][0-9]+)?[fFlLuUdDhH]+", "a literal takes the type that it meets"),
+    (r"[0-9_.eE]*_[0-9_.eE]*", "a `_` stands between two digits only"),
+    (r"[0-9.]*\.[0-9.]*\.[0-9.]*", "a second decimal point"),
+    (r".*[eE]", "digits are missing after the `e`"),
+)
+
+_CLOSING = {"(": ")", "[": "]"}
+
+# A stray character that another language uses: how Prism says it.
+_FOREIGN = {
+    "!": "write `not x`",
+    "?": "write `a if c else b`",
+    "'": "strings have double quotes",
+    "\\": "a line goes on inside brackets; put the expression in `( )`",
+    "`": "remove it",
+}
+
+
+def lexer_pattern(terminals: dict[str, str], operators: list[str]) -> str:
+    """The lexer's regular expression: one group for each of GROUPS.
+
+    `terminals` are the grammar's patterns of NAME, FLOAT, INTEGER and STRING.
+    """
+    longest_first = sorted(operators, key=lambda operator: (-len(operator), operator))
+    return "|".join(
+        (
+            rf"({terminals['NAME']}(?!\w))",
+            rf"((?:{terminals['FLOAT']})(?![\w.]))",
+            rf"((?:{terminals['INTEGER']})(?![\w.]))",
+            rf"({terminals['STRING']})",
+            rf"({'|'.join(re.escape(operator) for operator in longest_first)})",
+            r"(\n)",
+            r"([ \t\r]++|#[^\n]*+)",
+            r"(\.?[0-9][\w.]*+)",
+            r"([^\W\d]\w*+)",
+            r'("[^\n]*+)',
+            r"([\s\S])",
+        )
+    )
+
+
+class Piece(NamedTuple):
+    """One declaration's tokens, or what stands between declarations (`is_stray`).
+
+    `tokens` ends with END. `faults` are the problems of characters and layout in it, in order.
+    `is_large` when an expression or an `if` may pass MAX_PARTS.
+    """
+
+    tokens: list[Token]
+    faults: list[Problem]
+    is_stray: bool
+    is_large: bool
+
+
+class Layout:
+    """Cuts one file into pieces. Use `pieces`, once."""
+
+    def __init__(self, file: SourceFile, tables: Tables) -> None:
+        self._file = file
+        self._text = file.text
+        self._tables = tables
+        self._openers = frozenset(map(tables.kind, OPENERS))
+        self._bracket_kinds = frozenset(map(tables.kind, "()[]"))
+        self._attribute, self._elif = tables.kind("@"), tables.kind("elif")
+        self._pattern = re.compile(lexer_pattern(tables.patterns, list(tables.operators)))
+        self._resume = 0
+        self._begin_piece(is_stray=False)
+
+    # ---------------------------------------------------------------------------- pieces
+
+    def pieces(self) -> Iterator[Piece]:
+        """The file's pieces, in order; the text between them is blank or comment."""
+        while self._resume < len(self._text):
+            start, self._resume = self._resume, len(self._text)
+            yield from self._scan(start)
+        if self._brackets:
+            self._unclosed()
+        if self._tokens or self._faults:
+            yield self._end_piece()
+
+    def _begin_piece(self, is_stray: bool) -> None:
+        self._tokens: list[Token] = []
+        self._faults: dict[type[Problem], Problem] = {}
+        self._indents = [0]
+        self._brackets: list[tuple[str, Span]] = []
+        self._line_token = 0  # where the logical line begins in `_tokens`
+        self._arms = 0
+        self._is_stray = is_stray
+        self._is_large = False
+        self._after_attribute = False
+
+    def _end_piece(self) -> Piece:
+        end = self._tokens[-1][2] if self._tokens else 0
+        self._end_line()
+        self._tokens += [(DEDENT, end, end)] * (len(self._indents) - 1)
+        self._tokens.append((END, end, end))
+        faults = sorted(self._faults.values(), key=lambda problem: problem.at.start)
+        return Piece(self._tokens, faults, self._is_stray, self._is_large)
+
+    def _fault(self, problem: Problem) -> None:
+        self._faults.setdefault(type(problem), problem)
+
+    def _span(self, start: int, end: int) -> Span:
+        return Span(self._file.name, start, end)
+
+    # ---------------------------------------------------------------------------- scanning
+
+    def _scan(self, start: int) -> Iterator[Piece]:
+        """Lexes from `start`, the start of a line. Sets `_resume` when it gives up midway."""
+        words, operators = self._tables.words, self._tables.operators
+        name_kind = self._tables.kind("NAME")
+        literal_kinds = [0, 0, *map(self._tables.kind, GROUPS[1:4])]
+        tokens, line, is_fresh = self._tokens, start, True
+        for match in self._pattern.finditer(self._text, start):
+            group = match.lastindex or 0
+            if group == _SPACE:
+                continue
+            begin, end = match.span()
+            if group == _NAME:
+                kind: int | None = words.get(match[0], name_kind)
+            elif group == _OPERATOR:
+                kind = operators[match[0]]
+            elif group == _NEWLINE:
+                line, is_fresh = end, True
+                continue
+            elif group < _OPERATOR:
+                kind = literal_kinds[group]
+            else:
+                kind = self._irregular(group, begin, end)
+            if kind is None:
+                continue
+            if is_fresh:
+                is_fresh = False
+                piece = self._begin_line(kind, line, begin)
+                if piece is not None:
+                    yield piece
+                    tokens = self._tokens
+            tokens.append((kind, begin, end))
+            if kind in self._bracket_kinds:
+                self._bracket(match[0], begin, end)
+            if len(tokens) > MAX_TOKENS or len(self._brackets) > MAX_BRACKETS:
+                self._give_up(begin, end)
+                break
+
+    def _give_up(self, begin: int, end: int) -> None:
+        """Skips to the next line that begins a declaration: what is nested further is not read."""
+        if len(self._brackets) > MAX_BRACKETS:
+            limit, what, advice = MAX_BRACKETS, "brackets within brackets", "name a part of it"
+        else:
+            limit, what, advice = MAX_TOKENS, "words in one declaration", "split it"
+        self._fault(TooDeep(at=self._span(begin, end), limit=limit, what=what, advice=advice))
+        self._brackets.clear()
+        opener = _OPENER_LINE.search(self._text, end)
+        self._resume = opener.start() if opener else len(self._text)
+
+    # ---------------------------------------------------------------------------- lines
+
+    def _begin_line(self, kind: int, line: int, begin: int) -> Piece | None:
+        """Layout before the first token of a line; the finished piece when this one begins anew."""
+        is_opener = kind in self._openers
+        if self._brackets:
+            if begin > line or not is_opener:
+                return None
+            self._unclosed()
+        self._end_line()
+        width = self._width(line, begin)
+        piece = None
+        if width == 0:
+            if self._tokens and not self._after_attribute and (is_opener or not self._is_stray):
+                piece = self._end_piece()
+                self._begin_piece(is_stray=not is_opener)
+            elif not self._tokens:
+                self._is_stray = not is_opener
+            self._after_attribute = kind == self._attribute
+        elif kind == self._elif:
+            self._arms += 1
+            self._is_large = self._is_large or self._arms > MAX_PARTS
+        self._indent(width, line, begin)
+        return piece
+
+    def _end_line(self) -> None:
+        length = len(self._tokens) - self._line_token
+        if length:
+            end = self._tokens[-1][2]
+            self._tokens.append((NEWLINE, end, end))
+            self._line_token = len(self._tokens)
+            self._is_large = self._is_large or length > MAX_PARTS
+
+    def _width(self, line: int, begin: int) -> int:
+        """How far the line is indented; a tab counts as four spaces, and is a fault."""
+        indentation = self._text[line:begin]
+        tab = indentation.find("\t")
+        if tab == -1:
+            return begin - line
+        self._fault(TabIndentation(at=self._span(line + tab, line + tab + 1)))
+        return begin - line + (_TAB_WIDTH - 1) * indentation.count("\t")
+
+    def _indent(self, width: int, line: int, begin: int) -> None:
+        """INDENT or DEDENTs, as the line's indentation differs from the block's."""
+        indents, tokens = self._indents, self._tokens
+        end = tokens[-1][2] if tokens else begin
+        if width > indents[-1]:
+            indents.append(width)
+            tokens.append((INDENT, end, end))
+            if len(indents) > MAX_BLOCKS + 1:
+                what, advice = "blocks within blocks", "move the inner blocks into a function"
+                at = self._span(begin, begin + 1)
+                self._fault(TooDeep(at=at, limit=MAX_BLOCKS, what=what, advice=advice))
+        else:
+            levels = ", ".join(map(str, indents)) if width not in indents else ""
+            while width < indents[-1]:
+                indents.pop()
+                tokens.append((DEDENT, end, end))
+            if levels and TabIndentation not in self._faults:
+                at = self._span(line, begin)
+                self._fault(UnmatchedUnindent(at=at, width=width, levels=levels))
+        self._line_token = len(tokens)
+
+    # ---------------------------------------------------------------------------- brackets
+
+    def _bracket(self, bracket: str, begin: int, end: int) -> None:
+        at = self._span(begin, end)
+        if bracket in _CLOSING:
+            self._brackets.append((bracket, at))
+        elif not self._brackets:
+            self._fault(UnopenedBracket(at=at, bracket=bracket))
+        else:
+            opening, opened = self._brackets.pop()
+            if _CLOSING[opening] != bracket:
+                self._fault(
+                    MismatchedBracket(
+                        at=at,
+                        related=(Related(at=opened, message=f"`{opening}` is opened here"),),
+                        bracket=bracket,
+                        opening=opening,
+                        closing=_CLOSING[opening],
+                    )
+                )
+
+    def _unclosed(self) -> None:
+        opening, opened = self._brackets[-1]
+        self._fault(UnclosedBracket(at=opened, bracket=opening, closing=_CLOSING[opening]))
+        self._brackets.clear()
+
+    # ---------------------------------------------------------------------------- odd characters
+
+    def _irregular(self, group: int, begin: int, end: int) -> int | None:
+        """Notes what is wrong with a malformed token; the kind it stands for, None for none."""
+        text, at = self._text[begin:end], self._span(begin, end)
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
+        match GROUPS[group - 1]:
+            case "bad number":
+                self._fault(BadNumber(at=at, text=shown, reason=_number_fault(text)))
+                return self._tables.kind("INTEGER")
+            case "bad name":
+                letter = next(letter for letter in text if not letter.isascii())
+                point = f"U+{ord(letter):04X}"
+                self._fault(NonAsciiName(at=at, name=shown, letter=letter, code_point=point))
+                return self._tables.kind("NAME")
+            case "bad string":
+                self._fault(UnterminatedString(at=self._span(begin, begin + 1)))
+                return self._tables.kind("STRING")
+            case _:
+                self._fault(_character_fault(text, at))
+                return None
+
+
+def _character_fault(character: str, at: Span) -> Problem:
+    if character == ";":
+        return Semicolon(at=at, fixes=(Fix(at=at, text="", title="remove the `;`"),))
+    if character in "{}":
+        return Braces(at=at)
+    if character in _FOREIGN:
+        return ForeignSpelling(at=at, written=character, instead=_FOREIGN[character])
+    code_point = f"U+{ord(character):04X}"
+    shown = f"`{character}` ({code_point})" if character.isprintable() else code_point
+    return UnknownCharacter(at=at, character=shown)
+
+
+def _number_fault(text: str) -> str:
+    """Why `text`, which begins like a number, is none."""
+    for pattern, reason in _NUMBER_FAULTS:
+        if re.fullmatch(pattern, text):
+            return reason
+    return "a letter or sign that does not belong to a number"
