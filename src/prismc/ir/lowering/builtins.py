@@ -1,0 +1,35 @@
+"""The functions of the language itself, as operations."""
+
+from __future__ import annotations
+
+from prismc.ir.core import Value
+from prismc.ir.lowering.frame import Frame
+from prismc.ir.ops.arithmetic import BinaryOperator, UnaryOperator
+from prismc.ir.types import Type
+
+_UNARY = {
+    "abs": UnaryOperator.ABS,
+    "popc": UnaryOperator.POPC,
+    "clz": UnaryOperator.CLZ,
+    "ctz": UnaryOperator.CTZ,
+}
+_BINARY = {"min": BinaryOperator.MIN, "max": BinaryOperator.MAX}
+
+
+def lower_builtin(frame: Frame, name: str, arguments: tuple[Value, ...], of: Type) -> Value:
+    """The value of a built-in function's call.
+
+    Raises KeyError for a name that is no built-in.
+    """
+    builder = frame.builder
+    match name, arguments:
+        case ("min" | "max", (left, right)):
+            return builder.binary(_BINARY[name], left, right)
+        case ("clamp", (value, low, high)):
+            raised = builder.binary(BinaryOperator.MAX, value, low)
+            return builder.binary(BinaryOperator.MIN, raised, high)
+        case ("select", (condition, when_true, when_false)):
+            return builder.select(condition, when_true, when_false)
+        case (_, (operand,)):
+            return builder.unary(_UNARY[name], operand, of)
+    raise KeyError(name)

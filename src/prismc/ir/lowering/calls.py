@@ -1,0 +1,103 @@
+"""Calls: hidden arguments first, then the program's; a pointer goes as a base and an offset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prismc.checker.memory.facts import CallMemory, Replica
+from prismc.checker.types import model, typed
+from prismc.ir.core import Value
+from prismc.ir.lowering.errors import MappedArgument
+from prismc.ir.lowering.frame import Frame
+from prismc.ir.lowering.positions import Hidden
+from prismc.ir.lowering.views import View
+from prismc.ir.ops.arithmetic import BinaryOperator
+from prismc.ir.ops.control import Call
+from prismc.ir.ops.memory import SharedView
+from prismc.ir.types import SHARED_BYTES
+
+if TYPE_CHECKING:
+    from prismc.ir.lowering.expressions import Expressions
+
+
+def lower_call(frame: Frame, expressions: Expressions, call: typed.Call) -> tuple[Value, ...]:
+    """The values that a call gives: one for each result, two for a pointer."""
+    callee = frame.lowered[call.callee.symbol]
+    arguments: list[Value] = []
+    for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
+        arguments += _argument(frame, expressions, parameter, argument)
+    hidden = [_hidden(frame, call, kind) for kind in callee.hidden]
+    op = Call(
+        callee=call.callee.symbol,
+        arguments=(*hidden, *arguments),
+        results=tuple(Value(type) for type in callee.function.results),
+        span=frame.builder.span,
+    )
+    return frame.builder.add(op).results
+
+
+def _argument(
+    frame: Frame,
+    expressions: Expressions,
+    parameter: typed.Variable,
+    argument: typed.Expression,
+) -> tuple[Value, ...]:
+    if not isinstance(parameter.type, model.PointerType):
+        return (expressions.value(argument),)
+    view = unmapped(frame, expressions.view(argument), argument, "a call")
+    settled = frame.settled(view, parameter.type)
+    return (settled.base, frame.long_offset(settled))
+
+
+def unmapped(frame: Frame, view: View, at: typed.Expression, where: str) -> View:
+    """`view`, which `where` needs as a base and an offset; reports one that has an index map."""
+    if view.through is None:
+        return view
+    name = at.variable.name if isinstance(at, typed.Read) else "this pointer"
+    frame.sink.report(MappedArgument(at=at.span, name=name, where=where))
+    return View(view.base)
+
+
+def _hidden(frame: Frame, call: typed.Call, hidden: Hidden) -> Value:
+    """What a hidden parameter of the callee is here, inside the group that the call implies."""
+    inside = frame.position.in_group(call.callee.bound.code)
+    match hidden:
+        case Hidden.THREAD:
+            return frame.index_value(inside.thread)
+        case Hidden.BLOCK:
+            return frame.index_value(inside.block)
+        case Hidden.BLOCK_THREAD:
+            return frame.block_thread()
+        case Hidden.BLOCKS:
+            return frame.hidden_value(hidden)
+        case Hidden.SHARED:
+            return _callee_memory(frame, frame.checked.memory.calls[call.id])
+
+
+def _callee_memory(frame: Frame, memory: CallMemory) -> Value:
+    """The start of the callee's shared memory in the caller's."""
+    base = frame.hidden_value(Hidden.SHARED)
+    copy = copy_offset(frame, memory.replicas, memory.stride)
+    if memory.base == 0 and copy is None:
+        return base
+    view = SharedView(
+        base=base, offset=copy, bytes=memory.base, results=(Value(SHARED_BYTES),),
+        span=frame.builder.span,
+    )  # fmt: skip
+    return frame.builder.add(view).result
+
+
+def copy_offset(frame: Frame, replicas: tuple[Replica, ...], stride: int) -> Value | None:
+    """Bytes to the copy of the unit that runs here; None where there is one copy."""
+    builder = frame.builder
+    total: Value | None = None
+    for replica in replicas:
+        index = frame.groups[replica.group] if replica.group else frame.position.thread
+        unit = frame.unit(index, replica.size)
+        if total is not None:
+            before = builder.binary(BinaryOperator.MUL, total, builder.constant(replica.count))
+            unit = builder.binary(BinaryOperator.ADD, before, unit)
+        total = unit
+    if total is None:
+        return None
+    return builder.binary(BinaryOperator.MUL, total, builder.constant(stride))

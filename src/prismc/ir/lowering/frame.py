@@ -1,0 +1,230 @@
+"""What the lowering of one function keeps at hand: bindings, position, hidden values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from prismc.checker.results import CheckedProgram
+from prismc.checker.types import model
+from prismc.checker.types.typed import Instance, Variable
+from prismc.diagnostics.sink import Sink
+from prismc.hardware.groups import Level, Perspective
+from prismc.ir.analysis.ranges import Range, Ranges
+from prismc.ir.builder import Builder
+from prismc.ir.core import Function, Op, Value
+from prismc.ir.lowering.positions import Hidden, Index, entry_position
+from prismc.ir.lowering.types import lower_element, lower_pointer
+from prismc.ir.lowering.views import Binding, View
+from prismc.ir.ops.arithmetic import BinaryOperator, MakeVector
+from prismc.ir.ops.memory import PointerCast
+from prismc.ir.types import INT, LONG, SHARED_BYTES, ScalarType, Space, VectorType
+
+
+class LoweredFunction:
+    """A function of the IR and which hidden values its callers pass before the arguments."""
+
+    __slots__ = ("function", "hidden")
+
+    def __init__(self, function: Function, hidden: tuple[Hidden, ...]) -> None:
+        self.function = function
+        self.hidden = hidden
+
+
+class RangedBuilder(Builder):
+    """A builder that learns the ranges of what it builds."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        super().__init__()
+        self._ranges = ranges
+
+    def add(self, op: Op) -> Op:
+        self._ranges.learn(op)
+        return super().add(op)
+
+
+class Frame:
+    """The state of one function's lowering.
+
+    `values` binds the variables in scope; None is a variable that has no value yet. `reassigned`
+    are the pointer variables that some statement assigns: they are kept in one shape, a generic
+    base and an i64 offset.
+    """
+
+    def __init__(
+        self,
+        checked: CheckedProgram,
+        instance: Instance,
+        lowered: Mapping[str, LoweredFunction],
+        reassigned: frozenset[Variable],
+        sink: Sink,
+    ) -> None:
+        self.checked = checked
+        self.instance = instance
+        self.lowered = lowered
+        self.reassigned = reassigned
+        self.sink = sink
+        self.ranges = Ranges()
+        self.builder: Builder = RangedBuilder(self.ranges)
+        self.threads = instance.threads or instance.bound.thread
+        self.position = entry_position(instance.bound, self.threads)
+        self.groups: dict[int, Index] = {}
+        self.values: dict[Variable, Binding | None] = {}
+        self.hidden: dict[Hidden, Value] = {}
+
+    # ------------------------------------------------------------------ position
+
+    def hidden_value(self, hidden: Hidden) -> Value:
+        """The value that the function is given, or, in a kernel, reads at its start."""
+        if hidden not in self.hidden:
+            value = Value(SHARED_BYTES if hidden is Hidden.SHARED else INT, hidden.value)
+            self.hidden[hidden] = value
+            if hidden is not Hidden.SHARED:
+                self.ranges.set(value, Range(0, (self._limit(hidden) or 1 << 31) - 1))
+        return self.hidden[hidden]
+
+    def _limit(self, hidden: Hidden) -> int:
+        entry = entry_position(self.instance.bound, self.threads)
+        match hidden:
+            case Hidden.THREAD:
+                return entry.thread.limit
+            case Hidden.BLOCK:
+                return entry.block.limit
+            case Hidden.BLOCK_THREAD:
+                return self.threads
+            case _:
+                return 0
+
+    def index_value(self, index: Index) -> Value:
+        """The value of an index; a constant 0 where there is one unit."""
+        if index.limit == 1:
+            return self.builder.constant(0)
+        value = self.hidden_value(index.hidden)
+        for step in index.steps:
+            value = self._number(BinaryOperator.SUB, value, step.offset)
+            value = self._number(BinaryOperator.REM, value, step.modulo)
+        if index.steps and index.limit:
+            self.ranges.set(value, Range(0, index.limit - 1))
+        return value
+
+    def unit(self, index: Index, size: int) -> Value:
+        """Which group of `size` units `index` is in."""
+        if index.limit and index.limit <= size:
+            return self.builder.constant(0)
+        value = self.index_value(index)
+        return value if size == 1 else self._number(BinaryOperator.DIV, value, size)
+
+    def unit_index(self, of: Perspective) -> Value:
+        """`id(of)` at the present position: floor of the position by the size (A15)."""
+        if of.level is Level.THREAD:
+            if self.position.block.limit == 1 or self.instance.bound.code.level is Level.THREAD:
+                return self.unit(self.position.thread, of.size)
+            return self._thread_in_blocks(of.size)
+        if of.level is Level.BLOCK:
+            return self.unit(self.position.block, of.size)
+        return self.builder.constant(0)
+
+    def _thread_in_blocks(self, size: int) -> Value:
+        """The index of a group of `size` threads among several blocks; `size` divides a block."""
+        block = self.index_value(self.position.block)
+        per_block = self._number(BinaryOperator.MUL, block, self.threads // size)
+        if self.threads == size:
+            return per_block
+        thread = self.unit(self.position.thread, size)
+        return self.builder.binary(BinaryOperator.ADD, per_block, thread)
+
+    def unit_count(self, of: Perspective) -> Value:
+        """How many units of `of` the grid has."""
+        blocks = self.hidden_value(Hidden.BLOCKS)
+        if of.level is Level.THREAD:
+            return self._number(BinaryOperator.MUL, blocks, self.threads // of.size)
+        return self._number(BinaryOperator.DIV, blocks, of.size)
+
+    def block_thread(self) -> Value:
+        """The thread's index in its block, however narrow the function's top is."""
+        is_known = self.instance.bound.code.level is not Level.THREAD
+        return self.hidden_value(Hidden.THREAD if is_known else Hidden.BLOCK_THREAD)
+
+    def _number(self, operator: BinaryOperator, value: Value, number: int) -> Value:
+        """`value operator number`, left out where it changes nothing (0 stands for no step)."""
+        is_neutral = number == (0 if operator is BinaryOperator.SUB else 1)
+        if is_neutral or (operator is BinaryOperator.REM and number == 0):
+            return value
+        return self.builder.binary(operator, value, self.builder.constant(number))
+
+    # ------------------------------------------------------------------ variables
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Bindings and the position as they were, afterwards."""
+        values, position = self.values, self.position
+        self.values = dict(values)
+        yield
+        self.values, self.position = values, position
+
+    def bind_pointer(self, variable: Variable, view: View) -> None:
+        """Bind a pointer variable, in one shape if it is ever assigned."""
+        is_settled = variable in self.reassigned
+        self.values[variable] = self.settled(view, variable.type) if is_settled else view
+
+    def settled(self, view: View, of: model.Type) -> View:
+        """A view without a map, as a generic base of type `of` and an i64 offset."""
+        if not isinstance(of, model.PointerType):
+            raise TypeError(f"no pointer type: {of}")
+        base = self.cast_pointer(view.base, of, Space.GENERIC)
+        return View(base, self.long_offset(view))
+
+    def long_offset(self, view: View) -> Value:
+        """The view's offset as an i64."""
+        if view.offset is None:
+            return self.builder.constant(0, LONG)
+        return self.builder.convert(view.offset, LONG)
+
+    def cast_pointer(self, pointer: Value, of: model.PointerType, space: Space) -> Value:
+        """`pointer` as a pointer of type `of` into `space`."""
+        wanted = lower_pointer(of, space)
+        if pointer.type == wanted:
+            return pointer
+        cast = PointerCast(
+            pointer=pointer, results=(Value(wanted, pointer.hint),), span=self.builder.span
+        )
+        return self.builder.add(cast).result
+
+    def parts(self, variable: Variable) -> tuple[Value, ...]:
+        """The values that a variable carries through control flow; zeros if it has none yet."""
+        binding = self.values[variable]
+        if binding is None:
+            return (self.zero(variable.type, variable.name),)
+        if isinstance(binding, View):
+            return (binding.base, self.long_offset(binding))
+        return (binding,)
+
+    def fresh_parts(self, variable: Variable) -> tuple[Value, ...]:
+        """New values for what a variable carries through control flow."""
+        if isinstance(variable.type, model.PointerType):
+            base = Value(lower_pointer(variable.type, Space.GENERIC), variable.name)
+            return (base, Value(LONG, f"{variable.name}_offset"))
+        return (Value(lower_element(variable.type), variable.name),)
+
+    def bind_parts(self, variable: Variable, parts: tuple[Value, ...]) -> None:
+        """Bind a variable to what `parts` gave at the end of some region."""
+        self.values[variable] = View(*parts) if len(parts) == 2 else parts[0]
+
+    def zero(self, of: model.Type, hint: str = "") -> Value:
+        """A zero of a scalar or vector type."""
+        lowered = lower_element(of)
+        if isinstance(lowered, ScalarType):
+            return self.number(0, lowered, hint)
+        element = self.number(0, ScalarType(scalar=lowered.element))
+        return self.vector((element,) * lowered.lanes, lowered, hint)
+
+    def number(self, value: int | float | bool, of: ScalarType, hint: str = "") -> Value:
+        """A constant, as what its type holds."""
+        if of.scalar.is_float:
+            return self.builder.constant(float(value), of, hint)
+        return self.builder.constant(int(value) if of.scalar.is_integer else bool(value), of, hint)
+
+    def vector(self, elements: tuple[Value, ...], of: VectorType, hint: str = "") -> Value:
+        """A vector of its scalars."""
+        made = MakeVector(elements=elements, results=(Value(of, hint),), span=self.builder.span)
+        return self.builder.add(made).result

@@ -1,0 +1,149 @@
+"""From a checked program to the IR: the functions that kernels reach, callees before callers."""
+
+from __future__ import annotations
+
+from prismc.checker.results import CheckedProgram
+from prismc.checker.types import model, typed
+from prismc.checker.types.walk import calls_in
+from prismc.diagnostics.sink import Sink
+from prismc.ir.core import Function, Launch, Module, Op, Region, Value
+from prismc.ir.lowering.assigned import reassigned_pointers
+from prismc.ir.lowering.frame import Frame, LoweredFunction
+from prismc.ir.lowering.positions import Hidden
+from prismc.ir.lowering.statements import Statements
+from prismc.ir.lowering.sync import operations_by_position
+from prismc.ir.lowering.types import lower_pointer, lower_type
+from prismc.ir.lowering.views import View
+from prismc.ir.ops.groups import Position, Query
+from prismc.ir.ops.memory import SharedMemory
+from prismc.ir.types import LONG, Space, Type
+
+_QUERIES = {
+    Hidden.THREAD: Query.THREAD_INDEX,
+    Hidden.BLOCK_THREAD: Query.THREAD_INDEX,
+    Hidden.BLOCK: Query.BLOCK_INDEX,
+    Hidden.BLOCKS: Query.BLOCK_COUNT,
+}
+
+
+def lower_program(checked: CheckedProgram, sink: Sink) -> Module:
+    """The IR of every kernel and of what kernels call. The program must be free of errors."""
+    bodies = checked.program.bodies
+    needed = _reached_from_kernels(checked.program)
+    lowered: dict[str, LoweredFunction] = {}
+    for symbol, body in bodies.items():
+        if symbol in needed:
+            lowered[symbol] = _FunctionLowering(checked, body, lowered, sink).run()
+    return Module(functions=tuple(each.function for each in lowered.values()))
+
+
+def _reached_from_kernels(program: typed.Program) -> frozenset[str]:
+    reached: set[str] = set()
+    # Callers stand after callees, so one pass from the end meets every caller first.
+    for symbol, body in reversed(list(program.bodies.items())):
+        if body.instance.is_kernel or symbol in reached:
+            reached.add(symbol)
+            reached.update(call.callee.symbol for call in calls_in(body.statements))
+    return frozenset(reached)
+
+
+class _FunctionLowering:
+    def __init__(
+        self,
+        checked: CheckedProgram,
+        body: typed.Body,
+        lowered: dict[str, LoweredFunction],
+        sink: Sink,
+    ) -> None:
+        self._body = body
+        self._instance = body.instance
+        self._memory = checked.memory
+        self._placed = operations_by_position(checked.plan, body.instance.symbol)
+        reassigned = reassigned_pointers(body.statements)
+        self._frame = Frame(checked, body.instance, lowered, reassigned, sink)
+
+    def run(self) -> LoweredFunction:
+        frame, instance = self._frame, self._instance
+        frame.builder.open()
+        frame.builder.span = instance.span
+        parameters = [p for variable in instance.parameters for p in self._parameter(variable)]
+        statements = Statements(frame, self._placed)
+        statements.body(self._body.statements)
+        statements.finish()
+        region = frame.builder.close()
+        hidden = tuple(kind for kind in Hidden if kind in frame.hidden)
+        if instance.is_kernel:
+            return LoweredFunction(self._kernel(parameters, region, hidden), ())
+        given = [frame.hidden[kind] for kind in hidden]
+        function = Function(
+            symbol=instance.symbol,
+            parameters=(*given, *parameters),
+            results=self._results(),
+            body=region,
+            span=instance.span,
+        )
+        return LoweredFunction(function, hidden)
+
+    # ------------------------------------------------------------------ the signature
+
+    def _parameter(self, variable: typed.Variable) -> tuple[Value, ...]:
+        """The IR parameters of one source parameter, which is bound to them."""
+        frame = self._frame
+        if not isinstance(variable.type, model.PointerType):
+            value = Value(lower_type(variable.type), variable.name)
+            frame.values[variable] = value
+            return (value,)
+        if self._instance.is_kernel:
+            base = Value(lower_pointer(variable.type, Space.GLOBAL), variable.name)
+            frame.bind_pointer(variable, View(base))
+            return (base,)
+        base = Value(lower_pointer(variable.type, Space.GENERIC), variable.name)
+        offset = Value(LONG, f"{variable.name}_offset")
+        frame.bind_pointer(variable, View(base, offset))
+        return (base, offset)
+
+    def _results(self) -> tuple[Type, ...]:
+        types: list[Type] = []
+        for result in self._instance.results:
+            if isinstance(result.type, model.PointerType):
+                types += (lower_pointer(result.type, Space.GENERIC), LONG)
+            else:
+                types.append(lower_type(result.type))
+        return tuple(types)
+
+    # ------------------------------------------------------------------ kernels
+
+    def _kernel(
+        self, parameters: list[Value], region: Region, hidden: tuple[Hidden, ...]
+    ) -> Function:
+        instance, symbol = self._instance, self._instance.symbol
+        reads = tuple(self._read(kind) for kind in hidden)
+        return Function(
+            symbol=symbol,
+            parameters=tuple(parameters),
+            results=(),
+            body=Region(ops=(*reads, *region.ops)),
+            launch=_launch(instance, self._frame.threads),
+            shared=self._memory.need.get(symbol, 0),
+            alignment=self._memory.alignment.get(symbol, 1),
+            span=instance.span,
+        )
+
+    def _read(self, hidden: Hidden) -> Op:
+        """What a kernel does for a value that device functions are given."""
+        result = (self._frame.hidden[hidden],)
+        if hidden is Hidden.SHARED:
+            return SharedMemory(results=result, span=self._instance.span)
+        return Position(query=_QUERIES[hidden], results=result, span=self._instance.span)
+
+
+def _launch(instance: typed.Instance, threads: int) -> Launch:
+    launch = instance.launch
+    if launch is None:
+        return Launch(threads=threads)
+    return Launch(
+        threads=launch.threads,
+        min_blocks=launch.min_blocks,
+        cluster=launch.cluster,
+        cooperative=launch.cooperative,
+    )

@@ -1,0 +1,344 @@
+"""Statements of the typed tree as IR operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from prismc.checker.sync.plan import Where
+from prismc.checker.types import model, typed
+from prismc.hardware.groups import Level
+from prismc.ir.core import Value
+from prismc.ir.lowering import calls
+from prismc.ir.lowering.control import Control
+from prismc.ir.lowering.expressions import Expressions
+from prismc.ir.lowering.frame import Frame
+from prismc.ir.lowering.places import Places, Target
+from prismc.ir.lowering.positions import Hidden
+from prismc.ir.lowering.sync import Placed, apply_plan
+from prismc.ir.lowering.types import lower_array, lower_element, lower_pointer
+from prismc.ir.lowering.views import IndexMap, View
+from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
+from prismc.ir.ops.control import Return, Unreachable
+from prismc.ir.ops.intrinsic import Asm, CudaText
+from prismc.ir.ops.memory import ArrayAlloc, ArrayCopy, ArrayFill, ArrayStore, SharedView
+from prismc.ir.types import BOOLEAN, INT, ScalarType, Space, Type, VectorType
+
+
+class Statements:
+    """Lowers the statements of one function."""
+
+    def __init__(self, frame: Frame, placed: Placed) -> None:
+        self._frame = frame
+        self._placed = placed
+        self._builder = frame.builder
+        self._expressions = Expressions(frame)
+        self._places = Places(frame, self._expressions)
+        self._control = Control(frame, self._expressions)
+
+    def body(self, statements: Sequence[typed.Statement]) -> None:
+        """Lower statements up to the first that leaves."""
+        for statement in statements:
+            if self._builder.has_ended:
+                return
+            apply_plan(self._frame, self._placed, Where.BEFORE, statement.id)
+            self._builder.span = statement.span
+            self._statement(statement)
+            if not self._builder.has_ended:
+                apply_plan(self._frame, self._placed, Where.AFTER, statement.id)
+
+    def finish(self) -> None:
+        """End the function where its last statement did not."""
+        if self._builder.has_ended:
+            return
+        span = self._builder.span
+        is_missing = bool(self._frame.instance.results)
+        self._builder.add(Unreachable(span=span) if is_missing else Return(values=(), span=span))
+
+    def _statement(self, statement: typed.Statement) -> None:
+        match statement:
+            case typed.Declare(variable=variable, value=value):
+                self._declare(variable, value)
+            case typed.DeclareSeveral(variables=variables, call=call):
+                self._declare_several(variables, call)
+            case typed.DeclareShared(variable=variable):
+                self._declare_shared(variable)
+            case typed.Assign():
+                self._assign(statement)
+            case typed.AssignSeveral(places=places, values=values):
+                self._assign_several(places, values)
+            case typed.LoadInto():
+                self._load_into(statement)
+            case typed.Evaluate(call=call):
+                calls.lower_call(self._frame, self._expressions, call)
+            case typed.Asm():
+                self._asm(statement)
+            case typed.CudaText(text=text):
+                self._builder.add(CudaText(text=text, span=statement.span))
+            case typed.Return(values=values):
+                self._return(values)
+            case typed.Break():
+                self._control.leave_loop()
+            case typed.Continue():
+                self._control.next_iteration()
+            case typed.Assert() | typed.Print():
+                pass  # compiled out
+            case _:
+                self._compound(statement)
+
+    def _compound(self, statement: typed.Statement) -> None:
+        match statement:
+            case typed.Block(body=body):
+                self.body(body)
+            case typed.If(condition=condition, body=body, otherwise=otherwise):
+                value = self._expressions.value(condition)
+                carried = self._control.carried((statement,))
+                self._control.branch(
+                    value, carried, partial(self.body, body), partial(self.body, otherwise)
+                )
+            case typed.While(body=body):
+                self._control.repeat(statement, partial(self.body, body))
+            case typed.For(body=body):
+                self._control.count(statement, partial(self.body, body))
+            case typed.Group():
+                self._group(statement)
+            case typed.Split(arms=arms):
+                self._arms(arms)
+            case typed.Narrow(views=views, body=body):
+                self._narrow(views)
+                self.body(body)
+            case _:
+                raise TypeError(f"no statement: {type(statement).__name__}")
+
+    # ------------------------------------------------------------------ declarations
+
+    def _declare(self, variable: typed.Variable, value: typed.Expression | None) -> None:
+        frame = self._frame
+        if isinstance(variable.type, model.ArrayType):
+            self._declare_array(variable, variable.type, value)
+        elif value is None:
+            frame.values[variable] = None
+        elif isinstance(variable.type, model.PointerType):
+            self._bind_pointer(variable, value)
+        else:
+            frame.values[variable] = self._expressions.value(value, variable.name)
+
+    def _declare_array(
+        self, variable: typed.Variable, of: model.ArrayType, value: typed.Expression | None
+    ) -> None:
+        array = Value(lower_array(of), variable.name)
+        self._builder.add(ArrayAlloc(results=(array,), span=self._builder.span))
+        self._frame.values[variable] = array
+        if value is not None:
+            self._fill(array, value)
+
+    def _fill(self, array: Value, value: typed.Expression) -> None:
+        """Set a whole array: from another one, or every element to one value."""
+        held, span = self._expressions.value(value), self._builder.span
+        if isinstance(value.type, model.ArrayType):
+            self._builder.add(ArrayCopy(target=array, source=held, span=span))
+        else:
+            self._builder.add(ArrayFill(array=array, value=held, span=span))
+
+    def _declare_several(self, variables: tuple[typed.Variable, ...], call: typed.Call) -> None:
+        values = list(calls.lower_call(self._frame, self._expressions, call))
+        for variable in variables:
+            if isinstance(variable.type, model.PointerType):
+                self._frame.bind_pointer(variable, View(values.pop(0), values.pop(0)))
+            else:
+                value = values.pop(0)
+                value.hint = variable.name
+                self._frame.values[variable] = value
+
+    def _declare_shared(self, variable: typed.Variable) -> None:
+        frame = self._frame
+        array = frame.checked.memory.arrays[variable.id]
+        pointer = model.PointerType(element=variable.type)
+        base = SharedView(
+            base=frame.hidden_value(Hidden.SHARED),
+            offset=calls.copy_offset(frame, array.replicas, array.stride),
+            bytes=array.offset,
+            results=(Value(lower_pointer(pointer, Space.SHARED), variable.name),),
+            span=self._builder.span,
+        )
+        frame.values[variable] = View(self._builder.add(base).result)
+
+    def _bind_pointer(self, variable: typed.Variable, value: typed.Expression) -> None:
+        view = self._expressions.view(value)
+        if variable in self._frame.reassigned:
+            view = calls.unmapped(self._frame, view, value, "a pointer variable")
+        self._frame.bind_pointer(variable, view)
+
+    # ------------------------------------------------------------------ assignments
+
+    def _assign(self, statement: typed.Assign) -> None:
+        place, value = statement.place, statement.value
+        if isinstance(place.type, model.ArrayType):
+            self._fill(self._array(place), value)
+        elif isinstance(place, typed.VariablePlace) and isinstance(place.type, model.PointerType):
+            self._bind_pointer(place.variable, value)
+        elif not statement.operator:
+            held = self._expressions.value(value)
+            self._places.target(place).write(held)
+        else:
+            target = self._places.target(place)
+            before = target.read()
+            after = self._expressions.binary(
+                statement.operator, before, self._expressions.value(value)
+            )
+            target.write(after)
+
+    def _array(self, place: typed.Place) -> Value:
+        """The array that a place of array type names."""
+        match place:
+            case typed.VariablePlace(variable=variable):
+                read: typed.Expression = typed.Read(
+                    id=place.id, span=place.span, type=place.type, variable=variable
+                )
+            case typed.ElementPlace(array=array, index=index):
+                read = typed.Element(
+                    id=place.id, span=place.span, type=place.type, array=array, index=index
+                )
+            case _:
+                raise TypeError(f"no array: {type(place).__name__}")
+        return self._expressions.value(read)
+
+    def _assign_several(
+        self, places: tuple[typed.Place, ...], values: tuple[typed.Expression, ...]
+    ) -> None:
+        held = [self._held(value) for value in values]
+        targets = [self._target_of_several(place) for place in places]
+        for place, target, value in zip(places, targets, held, strict=True):
+            if isinstance(value, Value):
+                if target is not None:
+                    target.write(value)
+            elif isinstance(place, typed.VariablePlace):
+                self._frame.bind_pointer(place.variable, value)
+
+    def _held(self, value: typed.Expression) -> Value | View:
+        if not isinstance(value.type, model.PointerType):
+            return self._expressions.value(value)
+        view = self._expressions.view(value)
+        return calls.unmapped(self._frame, view, value, "a pointer variable")
+
+    def _target_of_several(self, place: typed.Place) -> Target | None:
+        is_pointer = isinstance(place.type, model.PointerType)
+        return None if is_pointer else self._places.target(place)
+
+    def _load_into(self, statement: typed.LoadInto) -> None:
+        expressions, builder = self._expressions, self._builder
+        array = expressions.value(statement.array)
+        first = expressions.array_index(statement.first)
+        base, place = expressions.place(statement.pointer, statement.index)
+        vector = builder.load(base, place, _vector_of(array, statement.lanes))
+        for lane in range(statement.lanes):
+            index = builder.binary(BinaryOperator.ADD, first, builder.constant(lane, first.type))
+            element = expressions.extract(vector, lane)
+            builder.add(ArrayStore(array=array, indices=(index,), value=element, span=builder.span))
+
+    # ------------------------------------------------------------------ perspectives
+
+    def _group(self, statement: typed.Group) -> None:
+        frame = self._frame
+        around = frame.position
+        frame.groups[statement.id] = around.thread
+        frame.position = around.in_group(statement.to)
+        self.body(statement.body)
+        frame.position = around
+
+    def _arms(self, arms: tuple[typed.Arm, ...]) -> None:
+        """A chain of conditions on the position; an arm that takes all that is left has none."""
+        if not arms:
+            return
+        arm, rest = arms[0], arms[1:]
+        position = self._frame.position
+        index = position.thread if arm.to.level is Level.THREAD else position.block
+        end = arm.offset + arm.to.size
+        if index.limit and end >= index.limit:
+            self._arm(arm)
+            self._frame.position = position
+            return
+        value = self._frame.index_value(index)
+        # A position is never negative: the first unit is the one at 0.
+        test, bound = (Comparison.EQ, 0) if end == 1 else (Comparison.LT, end)
+        condition = self._builder.compare(test, value, self._builder.constant(bound))
+        bodies = [statement for each in arms for statement in each.body]
+        self._control.branch(
+            condition,
+            self._control.carried(bodies),
+            partial(self._arm, arm),
+            partial(self._arms, rest),
+        )
+
+    def _arm(self, arm: typed.Arm) -> None:
+        self._frame.position = self._frame.position.in_arm(arm.to, arm.offset)
+        self.body(arm.body)
+
+    def _narrow(self, views: tuple[typed.View, ...]) -> None:
+        """Bind the views; all pairs are evaluated first."""
+        made = [self._view(view) for view in views]
+        for view, seen in zip(views, made, strict=True):
+            self._frame.bind_pointer(view.variable, seen)
+
+    def _view(self, view: typed.View) -> View:
+        source = self._expressions.view(view.source)
+        if view.function is not None:
+            return View(
+                source.base,
+                through=IndexMap(view.function, source, dict(self._frame.values)),
+            )
+        if view.offset is None:
+            return source
+        return self._expressions.offset(source, view.offset)
+
+    # ------------------------------------------------------------------ calls and text
+
+    def _return(self, values: tuple[typed.Expression, ...]) -> None:
+        results: list[Value] = []
+        for result, value in zip(self._frame.instance.results, values, strict=True):
+            held = self._held(value)
+            if isinstance(held, View):
+                held = self._frame.settled(held, result.type)
+                results += (held.base, self._frame.long_offset(held))
+            else:
+                results.append(held)
+        self._builder.add(Return(values=tuple(results), span=self._builder.span))
+
+    def _asm(self, statement: typed.Asm) -> None:
+        outputs = [self._places.target(place) for place in statement.outputs]
+        updates = [self._places.target(place) for place in statement.updates]
+        inputs = tuple(self._passed(self._expressions.value(e)) for e in statement.inputs)
+        before = tuple(self._passed(target.read()) for target in updates)
+        types = [_carrier(lower_element(place.type)) for place in statement.outputs]
+        op = Asm(
+            updates=before,
+            inputs=inputs,
+            pieces=statement.pieces,
+            touches_memory=statement.touches_memory,
+            results=tuple(Value(of) for of in (*types, *(value.type for value in before))),
+            span=statement.span,
+        )
+        self._builder.add(op)
+        places = (*statement.outputs, *statement.updates)
+        for place, target, value in zip(places, (*outputs, *updates), op.results, strict=True):
+            target.write(self._received(value, lower_element(place.type)))
+
+    def _received(self, value: Value, of: Type) -> Value:
+        if of != BOOLEAN:
+            return value
+        return self._builder.compare(Comparison.NE, value, self._builder.constant(0, INT))
+
+    def _passed(self, value: Value) -> Value:
+        return self._builder.convert(value, _carrier(value.type))
+
+
+def _carrier(of: Type) -> Type:
+    """How a value passes through `asm`: a bool as 0 or 1."""
+    return INT if of == BOOLEAN else of
+
+
+def _vector_of(array: Value, lanes: int) -> VectorType:
+    element = getattr(array.type, "element", None)
+    if not isinstance(element, ScalarType):
+        raise TypeError(f"no array of scalars: {array.type}")
+    return VectorType(element=element.scalar, lanes=lanes)

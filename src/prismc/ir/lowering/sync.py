@@ -1,0 +1,52 @@
+"""Applies the sync plan: each operation where its anchor statement is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prismc.checker.sync.plan import Position, SyncKind, SyncOperation, SyncPlan, Where
+from prismc.ir.core import Op, Value
+from prismc.ir.lowering.frame import Frame
+from prismc.ir.ops.arithmetic import BinaryOperator
+from prismc.ir.ops.sync import BlockBarrier, NamedBarrier, WarpBarrier
+
+Placed = Mapping[Position, tuple[SyncOperation, ...]]
+
+
+def operations_by_position(plan: SyncPlan, symbol: str) -> Placed:
+    """The plan's operations for one instance, by where they stand; in order at each place."""
+    found: dict[Position, tuple[SyncOperation, ...]] = {}
+    instance = plan.instances.get(symbol)
+    for operation in instance.operations if instance else ():
+        found[operation.position] = (*found.get(operation.position, ()), operation)
+    return found
+
+
+def apply_plan(frame: Frame, placed: Placed, where: Where, anchor: int) -> None:
+    """Build what the plan puts `where` of the statement with id `anchor`."""
+    for operation in placed.get(Position(where=where, anchor=anchor), ()):
+        frame.builder.span = operation.at
+        frame.builder.add(_operation(frame, operation))
+
+
+def _operation(frame: Frame, operation: SyncOperation) -> Op:
+    number, at = operation.number, operation.at
+    match operation.kind:
+        case SyncKind.BLOCK_BARRIER:
+            return BlockBarrier(number=number, span=at)
+        case SyncKind.WARP_BARRIER:
+            return WarpBarrier(number=number, lanes=operation.lanes, span=at)
+        case SyncKind.NAMED_BARRIER:
+            barrier = _hardware_barrier(frame, operation)
+            return NamedBarrier(barrier=barrier, number=number, threads=operation.count, span=at)
+        case _:
+            raise NotImplementedError(f"the plan holds a {operation.kind.value}")
+
+
+def _hardware_barrier(frame: Frame, operation: SyncOperation) -> Value:
+    """The barrier of this thread's group: groups of one operation have consecutive numbers."""
+    builder = frame.builder
+    size = builder.constant(operation.participants.perspective.size)
+    group = builder.binary(BinaryOperator.DIV, frame.block_thread(), size)
+    first = builder.constant(operation.barrier)
+    return builder.binary(BinaryOperator.ADD, first, group)
