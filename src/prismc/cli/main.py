@@ -11,6 +11,8 @@ from prismc.source.version import VERSION
 # Name: the module below `prismc.cli` whose attribute of the same name as the command it is.
 COMMANDS = {
     "check": "check",
+    "build": "build",
+    "dump": "dump",
     "explain": "explain",
     "targets": "targets",
 }

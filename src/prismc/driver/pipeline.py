@@ -8,19 +8,23 @@ first runs (here only, so that checking a program loads neither the IR nor a com
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prismc.driver.errors import TooLarge
 from prismc.driver.session import Session
+from prismc.driver.show import show_tree
 from prismc.source.files import SourceFile
 from prismc.source.span import Span
+
+if TYPE_CHECKING:
+    from prismc.frontend.modules import ModuleGraph
 
 
 class View(NamedTuple):
     """One way to print a stage's result: `prismc dump --after NAME`."""
 
     name: str
-    show: Callable[[Any], str]
+    show: Callable[[Session, Any], str]
 
 
 class Stage(NamedTuple):
@@ -31,7 +35,18 @@ class Stage(NamedTuple):
     views: tuple[View, ...]
 
 
-STAGES: tuple[Stage, ...] = ()
+def _parse(session: Session, file: SourceFile) -> ModuleGraph:
+    """The text of a root file, and of all that it imports, to trees."""
+    from prismc.frontend.modules import load_program
+
+    return load_program((file,), session.options.include, session.files, session.sink)
+
+
+def _show_trees(session: Session, graph: ModuleGraph) -> str:
+    return "\n".join(show_tree(module, session.files) for module in graph.roots)
+
+
+STAGES: tuple[Stage, ...] = (Stage("parse", _parse, (View("ast", _show_trees),)),)
 CHECKS = "check"  # the last stage of `prismc check`
 EMITS = "emit"  # the last stage before a CUDA compiler runs
 
@@ -65,7 +80,7 @@ def dump_file(session: Session, file: SourceFile, name: str) -> str | None:
         for view in stage.views:
             if view.name == name:
                 fact = run_stages(session, file, stage.name)
-                return None if fact is None else view.show(fact)
+                return None if fact is None else view.show(session, fact)
     raise KeyError(name)
 
 
