@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from prismc.diagnostics.problem import Problem
 
 # --------------------------------------------------------------------------- any syntax
@@ -350,10 +352,13 @@ class ImportCycle(Problem):
 
 
 class UnreadableModule(Problem):
+    """An import found its file; the machine, not the program, keeps it from being read."""
+
     code, title = "P0192", "a file that cannot be read"
     message = "`{path}` cannot be read: {reason}"
     label = "imported here"
     help_text = "check the file's permissions and that it is UTF-8 text"
+    is_environment: ClassVar[bool] = True
 
     path: str
     reason: str

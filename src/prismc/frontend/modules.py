@@ -1,0 +1,211 @@
+"""The files of a program: imports followed, in dependency order.
+
+A module is a file. `import a.b` looks for `a/b.prism` in the folder of the importing file, then in
+the `-I` folders in order, then, under the name `std`, in the library that ships with the compiler.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from prismc.diagnostics.sink import Sink
+from prismc.diagnostics.suggest import did_you_mean
+from prismc.frontend import ast
+from prismc.frontend.errors import ImportCycle, MissingModule, UnreadableModule
+from prismc.frontend.parser import parse_module
+from prismc.source.files import Files, SourceFile, UnreadableFile
+from prismc.source.record import Record
+from prismc.source.resources import stdlib_folder
+
+STANDARD = "std"
+_SUFFIX = ".prism"
+
+AnyImport = ast.Import | ast.FromImport
+
+
+class ModuleGraph(Record):
+    """The modules of a program, each after those that it imports; names are unique.
+
+    `roots` are the modules of the files that were asked for. `imports` tells by module name and
+    node id which module an import names; it lacks the imports that were reported.
+    """
+
+    modules: tuple[ast.Module, ...]
+    roots: tuple[ast.Module, ...]
+    imports: Mapping[tuple[str, int], ast.Module]
+
+    def imported(self, module: ast.Module, node: AnyImport) -> ast.Module | None:
+        """The module that an import of `module` names; None when that was reported."""
+        return self.imports.get((module.name, node.id))
+
+
+def load_program(
+    roots: Iterable[SourceFile], folders: Sequence[str], files: Files, sink: Sink
+) -> ModuleGraph:
+    """Parses the roots and all that they import, directly or not; `folders` are those of `-I`.
+
+    Reports syntax errors, modules that are missing or unreadable, and cycles of imports.
+    """
+    loader = _Loader(folders, files, sink)
+    root_modules = [loader.load(root) for root in roots]
+    return ModuleGraph(
+        modules=tuple(loader.finished.values()),
+        roots=tuple(dict.fromkeys(root_modules)),
+        imports=MappingProxyType(loader.imports),
+    )
+
+
+class _Visit:
+    """A module whose imports are being followed: the import that is, and those to come."""
+
+    def __init__(self, module: ast.Module, key: str) -> None:
+        self.module = module
+        self.key = key
+        self.rest: Iterator[ast.Declaration] = iter(module.declarations)
+        self.current: AnyImport | None = None
+
+
+class _Loader:
+    """Follows imports depth first, with a stack of its own: chains of imports may be long.
+
+    Files are told apart by their absolute path, so that two spellings of one are one module.
+    """
+
+    def __init__(self, folders: Sequence[str], files: Files, sink: Sink) -> None:
+        self.finished: dict[str, ast.Module] = {}
+        self.imports: dict[tuple[str, int], ast.Module] = {}
+        self._folders = folders
+        self._files = files
+        self._sink = sink
+        self._names: set[str] = set()
+        self._stack: list[_Visit] = []
+
+    def load(self, root: SourceFile) -> ast.Module:
+        """Parses a root and what it imports; the root's module."""
+        key = _key(root.name)
+        if key not in self.finished:
+            self._open(root, key, _stem(root.name))
+            while self._stack:
+                self._step(self._stack[-1])
+        return self.finished[key]
+
+    def _open(self, file: SourceFile, key: str, name: str) -> None:
+        module = parse_module(file, self._unique(name, key), self._sink)
+        self._stack.append(_Visit(module, key))
+
+    def _unique(self, name: str, key: str) -> str:
+        """The module's name; a library file is `std.x` however it is reached."""
+        library = _key(str(stdlib_folder()))
+        if os.path.dirname(key) == library:
+            name = f"{STANDARD}.{_stem(key)}"
+        chosen, number = name, 2
+        while chosen in self._names:
+            chosen, number = f"{name}_{number}", number + 1
+        self._names.add(chosen)
+        return chosen
+
+    def _step(self, visit: _Visit) -> None:
+        """Follows the next import of a module, or closes the module after its last."""
+        if visit.current is not None:
+            self._connect(visit, visit.current)
+            visit.current = None
+        for declaration in visit.rest:
+            if isinstance(declaration, AnyImport):
+                if self._follow(visit, declaration):
+                    return
+                self._connect(visit, declaration)
+        self.finished[visit.key] = visit.module
+        self._stack.pop()
+
+    def _follow(self, visit: _Visit, node: AnyImport) -> bool:
+        """Opens the imported file. False when there is nothing to wait for."""
+        place = self._find(visit.module, node)
+        if place is None:
+            self._missing(visit.module, node)
+            return False
+        key = _key(place)
+        if key in self.finished:
+            return False
+        if any(open_visit.key == key for open_visit in self._stack):
+            self._cycle(key, node)
+            return False
+        try:
+            file = self._files.read(place)
+        except UnreadableFile as error:
+            problem = UnreadableModule(at=node.path_span, path=place, reason=error.reason)
+            self._sink.report(problem)
+            return False
+        visit.current = node
+        self._open(file, key, ".".join(node.path))
+        return True
+
+    def _connect(self, visit: _Visit, node: AnyImport) -> None:
+        place = self._find(visit.module, node)
+        module = self.finished.get(_key(place)) if place is not None else None
+        if module is not None:
+            self.imports[visit.module.name, node.id] = module
+
+    # ---------------------------------------------------------------------------- searching
+
+    def _find(self, importer: ast.Module, node: AnyImport) -> str | None:
+        """The file that an import names, as it is shown in messages."""
+        for place in self._candidates(importer, node.path):
+            if self._files.exists(place):
+                return place
+        return None
+
+    def _candidates(self, importer: ast.Module, path: tuple[str, ...]) -> list[str]:
+        places = self._local_candidates(importer, path)
+        if path[0] == STANDARD and len(path) > 1:
+            places.append(os.path.join(stdlib_folder(), *path[1:]) + _SUFFIX)
+        return places
+
+    def _local_candidates(self, importer: ast.Module, path: tuple[str, ...]) -> list[str]:
+        tail = os.path.join(*path) + _SUFFIX
+        folders = [os.path.dirname(importer.file), *self._folders]
+        return [os.path.join(folder, tail) for folder in folders]
+
+    # ---------------------------------------------------------------------------- problems
+
+    def _missing(self, importer: ast.Module, node: AnyImport) -> None:
+        module = ".".join(node.path)
+        places = dict.fromkeys(self._local_candidates(importer, node.path))
+        searched = ", ".join(f"`{place}`" for place in places)
+        if node.path[0] == STANDARD:
+            searched += " and the standard library"
+        otherwise = "check the name, or give the folder that holds the module with `-I`"
+        advice = did_you_mean(module, self._known_modules(importer), otherwise)
+        self._sink.report(
+            MissingModule(at=node.path_span, module=module, searched=searched, advice=advice)
+        )
+
+    def _known_modules(self, importer: ast.Module) -> list[str]:
+        """The names of the modules that `importer` could import without a deeper folder."""
+        own = os.path.dirname(importer.file) or "."
+        names = [name for folder in (own, *self._folders) for name in _modules_in(folder)]
+        return names + [f"{STANDARD}.{name}" for name in _modules_in(str(stdlib_folder()))]
+
+    def _cycle(self, key: str, node: AnyImport) -> None:
+        keys = [visit.key for visit in self._stack]
+        members = [visit.module.name for visit in self._stack[keys.index(key) :]]
+        cycle = " -> ".join((*members, members[0]))
+        self._sink.report(ImportCycle(at=node.path_span, cycle=cycle))
+
+
+def _key(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def _stem(path: str) -> str:
+    """The file's name without its suffix; `stdin` for `<stdin>`."""
+    return os.path.splitext(os.path.basename(path))[0].strip("<>")
+
+
+def _modules_in(folder: str) -> list[str]:
+    try:
+        entries = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [os.path.splitext(entry)[0] for entry in entries if entry.endswith(_SUFFIX)]
