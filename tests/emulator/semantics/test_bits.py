@@ -50,8 +50,8 @@ def test_bfind(type_name: str) -> None:
 def test_fns() -> None:
     generator = random.Random(4)
     masks = [0xAAAAAAAA] * 4 + column(32, 2000)
-    bases = [3, 3, 2, 2] + [generator.randint(0, 31) for _ in range(2000)]
-    offsets = [1, -1, 1, -1] + [generator.randint(-33, 33) for _ in range(2000)]
+    bases = [3, 3, 2, 2] + [generator.randint(0, 31) for _ in masks[4:]]
+    offsets = [1, -1, 1, -1] + [generator.randint(-33, 33) for _ in masks[4:]]
 
     def position(mask: int, base: int, offset: int) -> int:
         steps = integer(offset, "s32")
@@ -66,12 +66,7 @@ def test_fns() -> None:
             place += step
         return 0xFFFFFFFF
 
-    masks = masks[: len(bases)]
-    compare(
-        "fns.b32",
-        position,
-        [masks, bases[: len(masks)], [wrap(o, 32) for o in offsets][: len(masks)]],
-    )
+    compare("fns.b32", position, [masks, bases, [wrap(offset, 32) for offset in offsets]])
 
 
 def field_operands(width: int, sources: int) -> list[list[int]]:

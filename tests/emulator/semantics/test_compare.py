@@ -9,7 +9,7 @@ import pytest
 
 from emulator.semantics import oracle
 from emulator.semantics.harness import compare, integers, operand_columns, pairs, special_floats
-from emulator.semantics.oracle import NAN, integer, value, wrap
+from emulator.semantics.oracle import NAN, integer, value
 
 RELATIONS: dict[str, Callable[..., bool]] = {
     "eq": operator.eq,
@@ -322,7 +322,3 @@ def test_extremes(name: str, opcode: str, modifier: str) -> None:
 def test_extremes_of_doubles(opcode: str) -> None:
     form = f"{opcode}.f64"
     compare(form, lambda a, b: extreme(form, "f64", a, b), operand_columns("f64", 2, count=30))
-
-
-def test_wrap_keeps_the_width() -> None:
-    assert wrap(-1, 16) == 0xFFFF

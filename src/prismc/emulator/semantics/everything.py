@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from prismc.emulator.semantics import bits, compare, floats, integers
+from prismc.emulator.semantics import bits, compare, convert, floats, integers
 
-MODULES = (integers, bits, compare, floats)
+MODULES = (integers, bits, compare, floats, convert)
