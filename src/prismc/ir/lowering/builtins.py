@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from prismc.hardware.scalars import Scalar
 from prismc.ir.core import Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.ops.arithmetic import BinaryOperator, UnaryOperator
-from prismc.ir.types import Type
+from prismc.ir.types import INT, ScalarType, Type, VectorType
 
 _UNARY = {
     "abs": UnaryOperator.ABS,
@@ -30,6 +31,25 @@ def lower_builtin(frame: Frame, name: str, arguments: tuple[Value, ...], of: Typ
             return builder.binary(BinaryOperator.MIN, raised, high)
         case ("select", (condition, when_true, when_false)):
             return builder.select(condition, when_true, when_false)
+        case ("pack", (first, *_)):
+            vector = VectorType(element=scalar_of(first), lanes=len(arguments))
+            return builder.bitcast(frame.vector(arguments, vector), of)
+        case ("unpack", (word,)):
+            return builder.bitcast(word, of)
+        case ("log2", (operand,)):
+            zeros = builder.unary(UnaryOperator.CLZ, operand, INT)
+            most = builder.constant(scalar_of(operand).bits - 1)
+            return builder.binary(BinaryOperator.SUB, most, zeros)
         case (_, (operand,)):
             return builder.unary(_UNARY[name], operand, of)
     raise KeyError(name)
+
+
+def scalar_of(value: Value) -> Scalar:
+    """The scalar of a value's type.
+
+    Raises TypeError for vectors, arrays and pointers.
+    """
+    if isinstance(value.type, ScalarType):
+        return value.type.scalar
+    raise TypeError(f"no scalar: {value.type}")

@@ -1,0 +1,87 @@
+"""Computes equal values once: common subexpressions, within what is visible.
+
+Only pure operations are shared. Of two equal ones the earlier stays where it is seen by the later:
+in the same region or around it.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Hashable
+
+from prismc.ir.core import Function, Op, Region, Value
+from prismc.ir.effects import is_pure
+from prismc.ir.ops.arithmetic import Binary, BinaryOperator, Compare, Comparison
+from prismc.ir.passes.base import Pass, Rewriter
+
+_COMMUTES = (
+    BinaryOperator.ADD,
+    BinaryOperator.MUL,
+    BinaryOperator.AND,
+    BinaryOperator.OR,
+    BinaryOperator.XOR,
+)
+
+
+class ShareValues(Pass):
+    name = "share-values"
+
+    def function(self, function: Function) -> Function:
+        return _Sharer().function(function)
+
+
+class _Sharer(Rewriter):
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: ChainMap[Hashable, tuple[Value, ...]] = ChainMap()
+        self._numbers: dict[Value, int] = {}
+
+    def region(self, region: Region) -> Region:
+        self._seen = self._seen.new_child()
+        rebuilt = super().region(region)
+        self._seen = self._seen.parents
+        return rebuilt
+
+    def rewrite(self, op: Op) -> tuple[Op, ...]:
+        if not is_pure(op):
+            return (op,)
+        key = self._key(op)
+        earlier = self._seen.get(key)
+        if earlier is None:
+            self._seen[key] = op.results
+            return (op,)
+        for result, same in zip(op.results, earlier, strict=True):
+            self.replaced[result] = same
+            same.hint = same.hint or result.hint
+        return ()
+
+    def _key(self, op: Op) -> Hashable:
+        """What makes two pure operations equal."""
+        operands = [self._number(value) for value in op.operands]
+        if _commutes(op):
+            operands.sort()
+        # 0, 0.0, -0.0 and False are equal and not the same.
+        attributes = tuple(map(repr, op.attributes.values()))
+        types = tuple(result.type for result in op.results)
+        return (op.name, tuple(operands), _shape(op), attributes, types)
+
+    def _number(self, value: Value) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+
+def _commutes(op: Op) -> bool:
+    match op:
+        case Binary(operator=operator):
+            return operator in _COMMUTES
+        case Compare(comparison=comparison):
+            return comparison in (Comparison.EQ, Comparison.NE)
+        case _:
+            return False
+
+
+def _shape(op: Op) -> tuple[int, ...]:
+    """How many operands each field holds: lists may be of different lengths."""
+    return tuple(
+        len(held) if isinstance(held := getattr(op, name), tuple) else int(held is not None)
+        for name in op.roles
+    )
