@@ -12,7 +12,8 @@ from prismc.diagnostics.problem import Problem
 class UnexpectedToken(Problem):
     """What no other class explains better."""
 
-    code, title = "P0101", "unexpected {found}"
+    code, title = "P0101", "an unexpected word or sign"
+    message = "unexpected {found}"
     label = "expected {expected}"
 
     found: str
@@ -44,7 +45,7 @@ class NonAsciiName(Problem):
 
 class BadNumber(Problem):
     code, title = "P0104", "a malformed number"
-    message = "`{text}` is not a number"
+    message = "`{text}` is not a number of Prism"
     label = "{reason}"
     help_text = (
         "write integers as `12`, `0x1F` or `0b101`, floats as `1.5` or `1e-3`, without suffix"
@@ -74,12 +75,11 @@ class ForeignSpelling(Problem):
 
     code, title = "P0107", "another language's spelling"
     message = "`{written}` is not Prism"
-    label = "{label_text}"
+    label = "Prism says this differently"
     help_text = "{instead}"
 
     written: str
     instead: str
-    label_text: str = "not an operator or statement here"
 
 
 class Semicolon(Problem):
@@ -302,8 +302,8 @@ class PositionalAfterNamed(Problem):
 
 class NotADeclaration(Problem):
     code, title = "P0135", "a statement outside a function"
-    message = "{found} cannot stand at top level"
-    label = "expected a declaration"
+    message = "expected a declaration, found {found}"
+    label = "not inside a function"
     help_text = (
         "put it into a `def`, a `kernel` or a `test`; at top level stand only these, "
         "`const`, `export` and imports"

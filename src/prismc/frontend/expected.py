@@ -51,19 +51,19 @@ _NAMED = {
 
 
 def found_words(token: str, text: str) -> str:
-    """The token that was found; `token` is its kind as the grammar writes it."""
+    """The token that was found, without article; `token` is its kind as the grammar writes it."""
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
     match token:
         case "NAME":
-            return f"the name `{shown}`"
+            return f"name `{shown}`"
         case "INTEGER" | "FLOAT":
-            return f"the number `{shown}`"
+            return f"number `{shown}`"
         case "STRING":
-            return "a string"
+            return "string"
         case _ if token in _NAMED:
-            return _NAMED[token]
+            return _NAMED[token].removeprefix("the ")
         case _ if token.islower():
-            return f"the word `{token}`"
+            return f"word `{token}`"
         case _:
             return f"`{token}`"
 

@@ -91,6 +91,15 @@ def bind_actions(rules: Sequence[Rule], builder: object) -> list[Action | None]:
     return [getattr(builder, rule.action) if rule.action else None for rule in rules]
 
 
+def no_actions(rules: Sequence[Rule]) -> list[Action | None]:
+    """Actions that make nothing: the machine only says where it is stuck, if it is."""
+    return [_nothing if rule.action else None for rule in rules]
+
+
+def _nothing(span: Span, *values: object) -> None:
+    return None
+
+
 def acceptable(tables: Tables, states: Sequence[int]) -> list[int]:
     """The kinds of token that may follow when the machine's states are `states`, ascending."""
     return [kind for kind in sorted(tables.actions[states[-1]]) if _accepts(tables, states, kind)]

@@ -38,6 +38,7 @@ MAX_PARTS = 500  # operators within operators, or `elif`s of one `if`: checked b
 MAX_TOKENS = 200_000  # tokens of one declaration
 
 _TAB_WIDTH = 4
+_MAX_STRAYS = 1_000  # characters that mean nothing, before the rest of the declaration is skipped
 
 # The lexer's groups, in order; the first four are the grammar's terminals of these names.
 GROUPS = (
@@ -143,6 +144,7 @@ class Layout:
         self._brackets: list[tuple[str, Span]] = []
         self._line_token = 0  # where the logical line begins in `_tokens`
         self._arms = 0
+        self._strays = 0
         self._is_stray = is_stray
         self._is_large = False
         self._after_attribute = False
@@ -186,6 +188,9 @@ class Layout:
             else:
                 kind = self._irregular(group, begin, end)
             if kind is None:
+                if self._strays > _MAX_STRAYS:
+                    self._skip(end)
+                    break
                 continue
             if is_fresh:
                 is_fresh = False
@@ -200,16 +205,20 @@ class Layout:
                 self._give_up(begin, end)
                 break
 
+    def _skip(self, end: int) -> None:
+        """Goes on at the next line that begins a declaration: the rest of this one is not read."""
+        self._brackets.clear()
+        opener = _OPENER_LINE.search(self._text, end)
+        self._resume = opener.start() if opener else len(self._text)
+
     def _give_up(self, begin: int, end: int) -> None:
-        """Skips to the next line that begins a declaration: what is nested further is not read."""
+        """Reports that the declaration is too deep or too long, and skips the rest of it."""
         if len(self._brackets) > MAX_BRACKETS:
             limit, what, advice = MAX_BRACKETS, "brackets within brackets", "name a part of it"
         else:
             limit, what, advice = MAX_TOKENS, "words in one declaration", "split it"
         self._fault(TooDeep(at=self._span(begin, end), limit=limit, what=what, advice=advice))
-        self._brackets.clear()
-        opener = _OPENER_LINE.search(self._text, end)
-        self._resume = opener.start() if opener else len(self._text)
+        self._skip(end)
 
     # ---------------------------------------------------------------------------- lines
 
@@ -297,7 +306,8 @@ class Layout:
 
     def _unclosed(self) -> None:
         opening, opened = self._brackets[-1]
-        self._fault(UnclosedBracket(at=opened, bracket=opening, closing=_CLOSING[opening]))
+        if UnterminatedString not in self._faults:  # which may have swallowed the closing bracket
+            self._fault(UnclosedBracket(at=opened, bracket=opening, closing=_CLOSING[opening]))
         self._brackets.clear()
 
     # ---------------------------------------------------------------------------- odd characters
@@ -319,6 +329,7 @@ class Layout:
                 self._fault(UnterminatedString(at=self._span(begin, begin + 1)))
                 return self._tables.kind("STRING")
             case _:
+                self._strays += 1
                 self._fault(_character_fault(text, at))
                 return None
 

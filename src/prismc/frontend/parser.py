@@ -6,13 +6,15 @@ declaration is parsed at a time, so one that is broken hides no other.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prismc.diagnostics.problem import Problem
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
 from prismc.frontend.build_ast import Builder
 from prismc.frontend.errors import TooDeep
 from prismc.frontend.grammar import load_tables
-from prismc.frontend.lalr import Machine, Stuck, bind_actions
+from prismc.frontend.lalr import Machine, Stuck, bind_actions, no_actions
 from prismc.frontend.layout import MAX_PARTS, Layout, Piece
 from prismc.frontend.recovery import declared_names, explain, worth_reporting
 from prismc.frontend.tables import Tables
@@ -27,46 +29,61 @@ def parse_module(file: SourceFile, name: str, sink: Sink) -> ast.Module:
     Reports syntax errors to `sink`. A declaration with an error is left out of the tree, and the
     names it would have declared stand in `broken`. Never raises on any text.
     """
-    tables = load_tables()
-    builder = Builder(file)
-    machine = Machine(tables, file.name, bind_actions(tables.rules, builder))
+    parser = _Parser(file, load_tables())
     declarations: list[ast.Declaration] = []
     broken: dict[str, None] = {}
     was_broken = False
-    for piece in Layout(file, tables).pieces():
-        parsed, problems = _parse(piece, machine, builder, tables, file)
+    for piece in parser.pieces():
+        parsed, problems = parser.parse(piece)
+        # What follows a broken declaration without beginning a new one belongs to it.
+        if not (piece.is_stray and was_broken):
+            for problem in problems:
+                sink.report(problem)
         if problems:
-            # What follows a broken declaration without beginning a new one belongs to it.
-            if not (piece.is_stray and was_broken):
-                for problem in problems:
-                    sink.report(problem)
-            broken |= dict.fromkeys(declared_names(piece.tokens, tables, file.text))
-        else:
-            declarations += parsed
+            broken |= dict.fromkeys(parser.declared_names(piece))
+        declarations += parsed
         was_broken = bool(problems)
     return ast.Module(
         name=name,
         file=file.name,
         declarations=tuple(declarations),
         broken=tuple(broken),
-        id=builder.next_id(),
+        id=parser.builder.next_id(),
         span=Span(file.name, 0, len(file.text)),
     )
 
 
-def _parse(
-    piece: Piece, machine: Machine, builder: Builder, tables: Tables, file: SourceFile
-) -> tuple[list[ast.Declaration], list[Problem]]:
-    """The declarations of a piece, and what is wrong with it."""
-    builder.problems.clear()
-    result = machine.run(piece.tokens)
-    if isinstance(result, Stuck):
-        error = explain(piece.tokens, result, tables, file)
-        return [], worth_reporting(piece.faults, piece.tokens, result, error)
-    problems = [*piece.faults, *builder.problems]
-    if piece.is_large and not problems:
-        problems += _too_deep(result)
-    return result, problems
+class _Parser:
+    """What one file is parsed with."""
+
+    def __init__(self, file: SourceFile, tables: Tables) -> None:
+        self.builder = Builder(file)
+        self._file = file
+        self._tables = tables
+        self._machine = Machine(tables, file.name, bind_actions(tables.rules, self.builder))
+        self._recogniser = Machine(tables, file.name, no_actions(tables.rules))
+
+    def pieces(self) -> Iterator[Piece]:
+        return Layout(self._file, self._tables).pieces()
+
+    def declared_names(self, piece: Piece) -> list[str]:
+        return declared_names(piece.tokens, self._tables, self._file.text)
+
+    def parse(self, piece: Piece) -> tuple[list[ast.Declaration], list[Problem]]:
+        """The declarations of a piece, or else what is wrong with it.
+
+        A piece with malformed tokens is only recognised: the syntax error may come before them.
+        """
+        self.builder.problems.clear()
+        machine = self._recogniser if piece.faults else self._machine
+        result = machine.run(piece.tokens)
+        if isinstance(result, Stuck):
+            error = explain(piece.tokens, result, self._tables, self._file)
+            return [], worth_reporting(piece.faults, piece.tokens, result, error)
+        problems = piece.faults or list(self.builder.problems)
+        if piece.is_large and not problems:
+            problems = _too_deep(result)
+        return ([], problems) if problems else (result, [])
 
 
 def _too_deep(declarations: list[ast.Declaration]) -> list[Problem]:

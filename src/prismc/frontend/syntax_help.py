@@ -46,6 +46,9 @@ _BLOCK_WORDS = (
     "async", "pipeline", "finish", "unsafe",
 )  # fmt: skip
 _HEADERS = (*_BLOCK_WORDS, "elif", "else", "case", "produce", "consume", "def", "kernel", "test")
+_FUNCTIONS = ("def", "unsafe", "kernel")
+_CONDITIONAL = ("if", "elif", "while", "assert", "static", "return")
+_OPERAND_ENDS = ("NAME", "INTEGER", "FLOAT", "STRING", "true", "false", ")", "]")
 _ENDINGS = ("pass", "break", "continue", "return")
 # Words whose misplacement is better told as such than as "a reserved word".
 _CONNECTING = (
@@ -188,7 +191,7 @@ def _foreign(at: Situation, first: int, last: int, instead: str, fix: str | None
     written = " ".join(at.text(offset) for offset in range(first, last + 1))
     if at.touches(first) and last == first + 1:
         written = written.replace(" ", "")
-    fixes = () if fix is None else (Fix(at=span, text=fix, title=f"write `{fix}`"),)
+    fixes = () if fix is None else (Fix(at=span, text=fix, title=f"write `{fix.strip()}`"),)
     return ForeignSpelling(at=span, written=written, instead=instead, fixes=fixes)
 
 
@@ -256,10 +259,8 @@ def _type_first(at: Situation) -> Problem | None:
 
 
 def _chained_assignment(at: Situation) -> Problem | None:
-    if at.token != "=" or "==" not in at.accepted or at.is_in_brackets():
-        return None
     line = [at.word(offset) for offset in range(at.line_start(), 0)]
-    if not any(word in _ASSIGNMENTS for word in line) or line[0] in _HEADERS:
+    if at.token != "=" or at.is_in_brackets() or ("=" not in line and ":=" not in line):
         return None
     return ForeignSpelling(at=at.span(), written="a = b = c", instead="assign on two lines")
 
@@ -268,7 +269,9 @@ def _chained_assignment(at: Situation) -> Problem | None:
 
 
 def _assignment_in_condition(at: Situation) -> Problem | None:
-    if at.token != "=" or "==" not in at.accepted:
+    word = at.line_word()
+    is_condition = word in _CONDITIONAL or (at.is_in_brackets() and word not in _FUNCTIONS)
+    if at.token != "=" or at.word(-1) not in _OPERAND_ENDS or not is_condition:
         return None
     fix = Fix(at=at.span(), text="==", title="write `==`")
     return AssignmentInCondition(at=at.span(), fixes=(fix,))
@@ -330,7 +333,11 @@ def _arms_expected(at: Situation) -> Problem | None:
         case ["consume"]:
             owner, parts, expected = "pipeline", "`produce:` and then `consume:`", "`consume:`"
         case [] if at.accepted == ["DEDENT"]:
-            owner, parts, expected = "pipeline", "`produce:` and then `consume:`", "no more"
+            owner, parts, expected = (
+                "pipeline",
+                "`produce:` and then `consume:`",
+                "the end of the `pipeline`",
+            )
         case _:
             return None
     return ArmsExpected(at=at.span(), owner=owner, parts=parts, expected=expected)
@@ -352,7 +359,7 @@ def _dangling_attribute(at: Situation) -> Problem | None:
 def _nested_declaration(at: Situation) -> Problem | None:
     if at.token not in _DECLARATIONS or "pass" not in at.accepted:
         return None
-    if at.token == "test" and at.word(1) != "STRING":
+    if (at.token == "test" and at.word(1) != "STRING") or at.word(1) in _ASSIGNMENTS:
         return None
     return NestedDeclaration(at=at.span(), word=at.token)
 
@@ -377,7 +384,7 @@ def _reserved_word(at: Situation) -> Problem | None:
     word = at.token
     if not word.islower() or "NAME" not in at.accepted:  # kinds that are no words are in capitals
         return None
-    if word in _CONNECTING and at.accepted != ["NAME"]:
+    if word in ("in", "as", "import") or (word in _CONNECTING and at.accepted != ["NAME"]):
         return None
     return ReservedWord(at=at.span(), word=word)
 
