@@ -23,6 +23,7 @@ from prismc.emulator.semantics.registry import Refused, find, parse_form
 
 INTEGERS = ("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64")
 FLOATS = ("f16", "bf16", "f32", "f64")
+Bits = int | str
 INTEGRAL = ("rni", "rzi", "rmi", "rpi")
 DIRECTED = ("rn", "rz", "rm", "rp")
 

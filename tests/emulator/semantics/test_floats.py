@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from math import isqrt
 
 import pytest
 
 from emulator.semantics import oracle
-from emulator.semantics.harness import compare, operand_columns
-from emulator.semantics.oracle import NAN, encode, is_negative, value
+from emulator.semantics.harness import compare, operand_columns, random_floats, run
+from emulator.semantics.oracle import NAN, encode, is_negative, value, whole
 
 Operands = tuple[int, ...]
 
@@ -177,3 +178,129 @@ def test_every_rounding_and_modifier(opcode: str) -> None:
     arity = REFERENCE[opcode.partition(".")[0]][0]
     operands = operand_columns(name, arity, count=150)
     compare(opcode, lambda *lane: expectation(opcode, name, *lane), operands, nan=name)
+
+
+def split(bits: int, width: int) -> tuple[int, int]:
+    return bits & (1 << width) - 1, bits >> width
+
+
+PAIRS = [
+    "add.f16x2",
+    "add.ftz.sat.f16x2",
+    "sub.rn.f16x2",
+    "mul.f16x2",
+    "fma.rn.f16x2",
+    "fma.rn.relu.f16x2",
+    "add.bf16x2",
+    "sub.bf16x2",
+    "mul.bf16x2",
+    "fma.rn.bf16x2",
+    "fma.rn.relu.bf16x2",
+    "add.rz.f32x2",
+    "sub.rn.ftz.f32x2",
+    "mul.rm.f32x2",
+    "fma.rp.ftz.f32x2",
+]
+
+
+@pytest.mark.parametrize("opcode", PAIRS)
+def test_packed_forms_do_each_element(opcode: str) -> None:
+    name = opcode.rpartition(".")[2].removesuffix("x2")
+    width = oracle.LAYOUTS[name].width
+    scalar = opcode.removesuffix("x2")
+    low = operand_columns(name, REFERENCE[opcode.partition(".")[0]][0], count=60)
+    high = [column[::-1] for column in low]
+    both = zip(low, high, strict=True)
+    packed = [[x | y << width for x, y in zip(*columns, strict=True)] for columns in both]
+    results = [split(bits, width) for bits in run(opcode, *packed)]
+    for place, columns in enumerate((low, high)):
+        for got, lane in zip(results, zip(*columns, strict=True), strict=True):
+            want = expectation(scalar, name, *lane)
+            if want == NAN:
+                assert value(got[place], name) == NAN
+            else:
+                assert got[place] == want, (opcode, lane)
+
+
+@pytest.mark.parametrize("narrow", ["f16", "bf16"])
+@pytest.mark.parametrize("opcode", ["add.rz.f32", "sub.rm.f32", "fma.rp.f32", "fma.rn.sat.f32"])
+def test_mixed_precision(opcode: str, narrow: str) -> None:
+    """The narrower operands are widened exactly; then the f32 form does the work."""
+    arity = REFERENCE[opcode.partition(".")[0]][0]
+    columns = [random_floats(narrow, 300, seed, spread=10) for seed in range(arity - 1)]
+    columns.append(random_floats("f32", 300, 9, spread=10))
+
+    def mixed(*lane: int) -> int | str:
+        widened = (int(encode(value(bits, narrow), "f32")) for bits in lane[:-1])
+        return expectation(opcode, "f32", *widened, lane[-1])
+
+    compare(f"{opcode}.{narrow}", mixed, columns, nan="f32")
+
+
+@pytest.mark.parametrize("form", ["f16", "relu.f16", "bf16", "relu.bf16"])
+def test_operands_out_of_bounds_make_zero(form: str) -> None:
+    """The fill value 0xffff of a tensor copy, as either factor, makes the result +0."""
+    name = form.rpartition(".")[2]
+    columns = operand_columns(name, 3, count=60)
+    columns[0][:40:3] = [0xFFFF] * len(columns[0][:40:3])
+    columns[1][:40:5] = [0xFFFF] * len(columns[1][:40:5])
+
+    def inside(a: int, b: int, c: int) -> int | str:
+        return 0 if 0xFFFF in (a, b) else expectation(f"fma.rn.{form}", name, a, b, c)
+
+    compare(f"fma.rn.oob.{form}", inside, columns, nan=name)
+
+
+TIES = 400
+
+
+def near_ties(name: str) -> list[list[int]]:
+    """a * b + c within a few units of 2**-100 of a tie between two numbers of the format."""
+    layout = oracle.LAYOUTS[name]
+    generator = random.Random(f"ties {name}")
+    columns: list[list[int]] = [[], [], []]
+    while len(columns[0]) < TIES:
+        a, b = random_floats(name, 2, generator.randint(0, 1 << 30), spread=8)
+        product = value(a, name) * value(b, name)  # type: ignore[operator]
+        if product == 0:
+            continue
+        unit = oracle.power(
+            oracle.binade(abs(product)) - layout.fraction + generator.randint(0, 30)
+        )
+        tie = (whole(product / unit, "rm") + Fraction(generator.choice((1, 3, -1)), 2)) * unit
+        c = encode(tie - product, name, generator.choice(("rz", "rm", "rp")))
+        for column, bits in zip(columns, (a, b, int(c)), strict=True):
+            column.append(bits)
+    return columns
+
+
+@pytest.mark.parametrize("opcode", ["fma.rn.f32", "fma.rn.f64", "fma.rn.f16", "fma.rn.bf16"])
+def test_sums_next_to_a_tie_round_once(opcode: str) -> None:
+    name = opcode.rpartition(".")[2]
+    compare(opcode, lambda *lane: expectation(opcode, name, *lane), near_ties(name), nan=name)
+
+
+def test_double_rounding_is_repaired_in_every_range() -> None:
+    """Each of these is wrong if the product is added in binary64 and then rounded to binary32."""
+    one, tiny = 0x3F800000, 1
+    ulp = encode(1 + oracle.power(-23), "f32")
+    half = encode(oracle.power(-24), "f32")
+    small = encode(oracle.power(-100), "f32")
+    cases = [
+        # one + 2**-24 is a tie; a product of 2**-200 above or below it decides.
+        (small, small, encode(1 + oracle.power(-23), "f32")),
+        (int(ulp), int(half), one),
+        (int(ulp), int(half) | 1 << 31, one),
+        (
+            int(encode(oracle.power(-75) * (1 + oracle.power(-23)), "f32")),
+            int(encode(oracle.power(-75) * (1 + oracle.power(-23)), "f32")),
+            tiny << 22,
+        ),
+        (
+            int(encode(oracle.power(-75) * (1 + oracle.power(-23)), "f32")),
+            int(encode(-oracle.power(-75) * (1 + oracle.power(-22)), "f32")),
+            (tiny << 22) + 1,
+        ),
+    ]
+    columns = [[int(case[place]) for case in cases] for place in range(3)]
+    compare("fma.rn.f32", lambda *lane: expectation("fma.rn.f32", "f32", *lane), columns, nan="f32")

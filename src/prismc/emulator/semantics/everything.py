@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from prismc.emulator.semantics import bits, compare, convert, floats, integers
+from prismc.emulator.semantics import bits, compare, convert, elementary, floats, integers
 
-MODULES = (integers, bits, compare, floats, convert)
+MODULES = (integers, bits, compare, floats, elementary, convert)

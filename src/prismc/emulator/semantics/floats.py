@@ -21,7 +21,7 @@ from prismc.source.record import Record
 _DIRECTED = "rn rz rm rp"
 
 # The bits that a subnormal lacks, and the sign, per scalar type.
-_EXPONENT = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000}
+_EXPONENT = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF << 52}
 _SIGN = {"f16": 0x8000, "bf16": 0x8000, "f32": 0x80000000, "f64": 1 << 63}
 _ONE = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000000}
 
