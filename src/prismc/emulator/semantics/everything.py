@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from prismc.emulator.semantics import bits, compare, convert, elementary, floats, integers
+from prismc.emulator.semantics import bits, compare, convert, elementary, floats, integers, warp
 
-MODULES = (integers, bits, compare, floats, elementary, convert)
+MODULES = (integers, bits, compare, floats, elementary, convert, warp)
