@@ -1,0 +1,150 @@
+"""`run_ptx`: a kernel's PTX text, a launch and arguments in; arrays and findings out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prismc.emulator.findings import Finding, Kind
+from prismc.emulator.geometry import Dim3, Shape
+from prismc.emulator.host import Argument, Arguments, LaunchError, dim3
+from prismc.emulator.machine import Machine
+from prismc.emulator.ptx.parser import parse_module
+from prismc.emulator.ptx.tree import Function, Module
+from prismc.emulator.schedule import Plan
+from prismc.source.record import Record
+
+_MAX_THREADS = 1024
+
+
+class Checks(Record):
+    """What to watch for. `off` names kinds of findings that are not reported."""
+
+    races: bool = True
+    uninitialised: bool = True
+    off: frozenset[Kind] = frozenset()
+
+
+ALL_CHECKS = Checks()
+NO_CHECKS = Checks(races=False, uninitialised=False)
+IN_STEP = Plan()
+
+
+class Statistics(Record):
+    """What a launch took: executed instructions summed over threads, seconds, blocks."""
+
+    thread_instructions: int
+    seconds: float
+    blocks: int
+
+
+class RunResult(Record):
+    """What a launch left behind.
+
+    `outputs` has an entry for each argument: an array argument's final content, None for others.
+    `printed` is what the kernel printed, `findings` what was wrong, in the order it was seen.
+    """
+
+    outputs: tuple[npt.NDArray[Any] | None, ...]
+    findings: tuple[Finding, ...]
+    statistics: Statistics
+    printed: str
+    module: Module
+
+    def array(self, index: int) -> npt.NDArray[Any]:
+        """The final content of the array argument at a position."""
+        found = self.outputs[index]
+        if found is None:
+            raise IndexError(f"argument {index} is no array")
+        return found
+
+
+def run_ptx(
+    ptx: str | Module,
+    kernel: str | None,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Argument],
+    *,
+    cluster: int | Sequence[int] | None = None,
+    dynamic_shared: int = 0,
+    checks: Checks = ALL_CHECKS,
+    plan: Plan = IN_STEP,
+    time_limit: float | None = None,
+    on_tick: Callable[[int, int], None] | None = None,
+) -> RunResult:
+    """Executes one kernel of a PTX module on NumPy.
+
+    `ptx` is PTX text (or a module parsed before), `kernel` the entry's name (None: the only one),
+    `grid`, `block` and `cluster` are extents (an integer or up to three). `args` are in the
+    kernel's order: NumPy arrays (passed by pointer; copied, never changed), `host.Buffer`, numbers,
+    or `bytes` for structs. `dynamic_shared` is the number of dynamic shared bytes. `on_tick` gets
+    (finished, all) blocks now and then; `time_limit` is in seconds.
+
+    Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
+    be, machine.TimeLimit.
+    """
+    module = parse_module(ptx) if isinstance(ptx, str) else ptx
+    function = _kernel(module, kernel)
+    shape = _shape(function, grid, block, cluster)
+    machine = Machine(module, function, shape, plan, checks.off)
+    machine.on_tick = on_tick
+    arguments = Arguments(machine, function, args)
+    machine.prepare(tuple(arguments.contents), dynamic_shared)
+    start = time.monotonic()
+    machine.deadline = None if time_limit is None else start + time_limit
+    machine.run()
+    return RunResult(
+        outputs=tuple(arguments.download(index) for index in range(len(args))),
+        findings=machine.findings.all(),
+        statistics=Statistics(
+            thread_instructions=machine.instructions,
+            seconds=time.monotonic() - start,
+            blocks=shape.grid.volume,
+        ),
+        printed="".join(machine.printed),
+        module=module,
+    )
+
+
+def _kernel(module: Module, name: str | None) -> Function:
+    names = module.kernels()
+    if name is None and len(names) == 1:
+        name = names[0]
+    if name is None or name not in names:
+        asked = "no kernel named" if name is None else f"no kernel `{name}`"
+        raise LaunchError(f"{asked}; the module has: {', '.join(names) or 'none'}")
+    return module.functions[name]
+
+
+def _shape(
+    function: Function,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    cluster: int | Sequence[int] | None,
+) -> Shape:
+    required = function.limits.get("reqnctapercluster")
+    if cluster is None:
+        cluster = required or 1
+    shape = Shape(dim3(grid, "grid"), dim3(block, "block"), dim3(cluster, "cluster"))
+    _judge(function, shape)
+    return shape
+
+
+def _judge(function: Function, shape: Shape) -> None:
+    """Refuses launches that a GPU would refuse."""
+    threads = shape.block.volume
+    if threads > _MAX_THREADS:
+        raise LaunchError(f"a block of {threads} threads; the limit is {_MAX_THREADS}")
+    if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
+        raise LaunchError(f"the grid {shape.grid} is no multiple of the cluster {shape.cluster}")
+    most = function.limits.get("maxntid")
+    if most is not None and threads > int(np.prod(most)):
+        raise LaunchError(f"`{function.name}` allows {int(np.prod(most))} threads, not {threads}")
+    exact = function.limits.get("reqntid")
+    if exact is not None and Dim3(*exact) != shape.block:
+        raise LaunchError(f"`{function.name}` requires a block of {exact}, not {shape.block}")

@@ -1,0 +1,192 @@
+"""Some blocks of a launch, executed vectorised: their lanes, memory and waiting groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from prismc.emulator.barriers import BlockBarriers
+from prismc.emulator.frames import Frame
+from prismc.emulator.geometry import Geometry
+from prismc.emulator.lanes import Run
+from prismc.emulator.meetings import Meetings
+from prismc.emulator.memory import LOCAL_START, Region
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from prismc.emulator.machine import Machine
+
+# A loop that does not wait for others may turn this often before the rest gets a turn.
+_PATIENCE = 1 << 16
+_LOCAL_LIMIT = 512 * 1024
+
+
+class Group(NamedTuple):
+    """Lanes that are to execute the same block next; `mask` None means all lanes."""
+
+    frame: Frame
+    block: int
+    mask: Lanes | None
+    lanes: int
+    crew: int
+
+
+class LocalMemoryExhausted(Exception):
+    """Calls nest so deep that a thread's local memory is used up."""
+
+
+class Batch:
+    """Blocks that run together. Lanes are in *crews*: sets that a schedule moves separately.
+
+    `ready` holds the groups that can run, by crew and place in the code; groups of one crew at the
+    same place are one group. `resting` groups wait in a loop for something to happen.
+    """
+
+    def __init__(self, machine: Machine, geometry: Geometry) -> None:
+        self.machine = machine
+        self.geometry = geometry
+        self.every_lane = np.arange(geometry.count, dtype=np.int64)
+        self.every_mask = np.ones(geometry.count, np.bool_)
+        exists = geometry.exists
+        self.alive = self.every_mask.copy() if exists is None else exists.copy()
+        self.alive_count = int(np.count_nonzero(self.alive))
+        self.exited = 0
+        self.ready: dict[tuple[int, tuple[int, ...]], Group] = {}
+        self.resting: list[Group] = []
+        self.barriers = BlockBarriers(self)
+        self.meetings = Meetings(self)
+        self.shared = self._shared_region()
+        self.shared_base = geometry.place * self.shared.stride
+        self.local: Region | None = None
+        self.local_base = self.every_lane * 0
+        self.crew_of = machine.schedule.crew_numbers(geometry)
+        self._start()
+
+    def _shared_region(self) -> Region:
+        blocks = len(self.geometry.blocks)
+        region = Region("shared", "shared", 0, self.machine.shared_end, blocks)
+        return region
+
+    def _start(self) -> None:
+        frame = Frame(self, self.machine.entry, None, 0, LOCAL_START)
+        self.local_memory(frame.top)
+        self.push_mixed(frame, 0, self.alive)
+
+    def special(self, name: str) -> Lanes:
+        """A special register's value, uint32 or uint64, `[lanes]` or `[1]`."""
+        value = self.geometry.special(name)
+        return self.machine.special(name) if value is None else value
+
+    def shared_of_rank(self, run: Run, ranks: Lanes, chosen: Lanes | None) -> Lanes:
+        """Where the shared memory of the cluster's block of a rank starts, for packed lanes."""
+        size = self.geometry.shape.cluster.volume
+        place = run.packed(self.geometry.place)
+        place = place if chosen is None else place[chosen]
+        start: Lanes = (place // size * size + np.minimum(ranks, size - 1)) * self.shared.stride
+        return start
+
+    def local_memory(self, size: int) -> None:
+        """Makes each thread's local memory at least `size` bytes long."""
+        if size > _LOCAL_LIMIT:
+            raise LocalMemoryExhausted
+        old = self.local
+        if old is not None and old.size >= size:
+            return
+        region = Region("local", "local", 0, size, self.geometry.count)
+        if old is not None:
+            rows = region.data.reshape(self.geometry.count, region.stride)
+            rows[:, : old.stride] = old.data.reshape(self.geometry.count, old.stride)
+        self.local = region
+        self.local_base = self.every_lane * region.stride
+        self.machine.watch_local(region, old)
+
+    def push(self, frame: Frame, block: int, mask: Lanes | None, count: int, crew: int) -> None:
+        """Makes lanes ready to execute `block`, together with others of the crew there."""
+        if not count:
+            return
+        key = (crew, frame.order(block))
+        known = self.ready.get(key)
+        if known is not None and mask is not None and known.mask is not None:
+            mask = mask | known.mask
+            count += known.lanes
+        self.ready[key] = Group(frame, block, self._simplest(mask, count), count, crew)
+
+    def push_mixed(self, frame: Frame, block: int, mask: Lanes) -> None:
+        """Makes lanes of any crews ready."""
+        if self.crew_of is None:
+            self.push(frame, block, mask, int(np.count_nonzero(mask)), 0)
+            return
+        for crew in np.unique(self.crew_of[mask]):
+            part = mask & (self.crew_of == crew)
+            self.push(frame, block, part, int(np.count_nonzero(part)), int(crew))
+
+    def _simplest(self, mask: Lanes | None, count: int) -> Lanes | None:
+        return None if count == self.geometry.count else mask
+
+    def advance(self) -> None:
+        """Runs until no group is ready."""
+        choose = self.machine.schedule.choose
+        while self.ready:
+            group = self.ready.pop(choose(self.ready))
+            self._execute(group)
+
+    def wake(self) -> bool:
+        """Makes resting groups ready; False if there are none."""
+        resting, self.resting = self.resting, []
+        for group in resting:
+            self.push(group.frame, group.block, group.mask, group.lanes, group.crew)
+        return bool(resting)
+
+    def _execute(self, group: Group) -> None:
+        """Runs a group block by block until others come before it or it ends or waits."""
+        frame, block, crew = group.frame, group.block, group.crew
+        code = frame.code
+        machine = self.machine
+        run = Run(self, frame, group.mask, group.lanes, crew)
+        turns = 0
+        while True:
+            here = code.blocks[block]
+            if here.members is not None:
+                gathered = self.meetings.gather(run, block, here)
+                if gathered is None:
+                    return
+                run = gathered
+            machine.count(code, block, run.count)
+            for step in here.steps:
+                step(run)
+            following = here.end(run)
+            if following is None:
+                return
+            edge = (block, following)
+            block = following
+            if edge in code.flow.back_edges:
+                machine.check_time()
+                turns += 1
+                if self._must_rest(code.flow.spins, edge, turns):
+                    self.resting.append(Group(frame, block, run.mask, run.count, crew))
+                    return
+            if self.ready and machine.schedule.hands_over(self.ready, (crew, frame.order(block))):
+                self.push(frame, block, run.mask, run.count, crew)
+                return
+
+    def _must_rest(
+        self, spins: frozenset[tuple[int, int]], edge: tuple[int, int], turns: int
+    ) -> bool:
+        """Whether a turning loop must let others run: a waiting loop at once, others much later."""
+        return edge in spins or turns > _PATIENCE
+
+    def leave(self, run: Run) -> None:
+        """The run's threads exit (PTX ISA 9.7.12, exit): barriers no longer wait for them."""
+        self.machine.progress += 1
+        self.alive = self.alive & ~run.mask_array()
+        self.alive_count -= run.count
+        self.exited += run.count
+        if self.alive_count:
+            self.barriers.settle()
+            self.meetings.settle()
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether lanes are alive but none is ready or resting."""
+        return self.alive_count > 0 and not self.ready and not self.resting

@@ -1,0 +1,50 @@
+"""Deadlock: who waits for whom, on what, when nobody can go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.barriers import Barrier
+from prismc.emulator.batch import Batch
+from prismc.emulator.findings import Finding, Kind, thread_id
+from prismc.emulator.geometry import WARP
+
+if TYPE_CHECKING:
+    from prismc.emulator.machine import Machine
+
+
+def report_deadlock(machine: Machine, batches: list[Batch]) -> None:
+    """One finding for each place where threads wait."""
+    for batch in batches:
+        for number, barrier in sorted(batch.barriers.by_id.items()):
+            _barrier(machine, batch, number, barrier)
+        for group in batch.resting:
+            _loop(machine, batch, group.frame.code.blocks[group.block].site, group.mask)
+
+
+def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> None:
+    """Threads wait at a block barrier for others that never come."""
+    width = batch.geometry.width
+    for waiting, mask in barrier.parked.items():
+        if not machine.findings.is_new(Kind.DEADLOCK, waiting.site, times=int(mask.sum())):
+            continue
+        lane = int(np.flatnonzero(mask)[0])
+        block = lane // width
+        warps = batch.alive.reshape(-1, width)[block].reshape(-1, WARP).any(axis=1)
+        expected = int(barrier.expected[block]) or WARP * int(warps.sum())
+        machine.findings.add(
+            Finding(
+                kind=Kind.DEADLOCK,
+                message=f"barrier {number} waits in generation {int(barrier.generation[block]) + 1}"
+                f" with {int(barrier.counted[block])} of {expected} threads",
+                help="make every participant arrive as often as the others wait",
+                site=waiting.site,
+                threads=(thread_id(batch.geometry, lane),),
+            )
+        )
+
+
+def _loop(machine: Machine, batch: Batch, site: object, mask: object) -> None:
+    """Threads turn in a loop that waits for something that never happens."""

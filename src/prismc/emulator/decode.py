@@ -1,0 +1,314 @@
+"""From parsed functions to steps: operands become register slots, instructions closures.
+
+Everything that can be known before running is worked out here, once.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from prismc.emulator.code import (
+    Code,
+    CodeBlock,
+    ConstantSlot,
+    End,
+    LocalSlot,
+    Slot,
+    SpecialSlot,
+    Step,
+)
+from prismc.emulator.flow import Block, flow_of
+from prismc.emulator.frames import constant
+from prismc.emulator.ptx.tree import (
+    Address,
+    Function,
+    Guard,
+    Immediate,
+    Instruction,
+    Negated,
+    Operand,
+    Pair,
+    PtxError,
+    Register,
+    Special,
+    Symbol,
+    Vector,
+)
+from prismc.emulator.semantics.registry import Lanes, dtype_of
+from prismc.source.record import Record
+
+if TYPE_CHECKING:
+    from prismc.emulator.lanes import Run
+    from prismc.emulator.linkage import Linkage
+
+Adapter = Callable[[Lanes], Lanes]
+
+
+class Source(NamedTuple):
+    """A source operand: the register slot to read and what to do with it first, if anything."""
+
+    slot: int
+    adapt: Adapter | None = None
+
+
+class AddressOf(NamedTuple):
+    """An address operand: a slot with the base, and the offset to add."""
+
+    slot: int
+    offset: int
+
+    def packed(self, run: Run) -> Lanes:
+        """The addresses of the executing lanes: int64, packed."""
+        base = run.packed(run.regs[self.slot])
+        base = base.view(np.int64) if base.dtype.itemsize == 8 else base.astype(np.int64)
+        return base + self.offset if self.offset else base
+
+
+class Decoded(Record):
+    """One instruction, decoded: a step, or the end of its block, or both in turn.
+
+    `members` marks a meeting (see `code.CodeBlock`).
+    """
+
+    step: Step | None = None
+    end: End | None = None
+    members: Any = None
+
+
+class Decoder:
+    """Decodes one function. The `openers` know the instructions; it knows operands and blocks."""
+
+    def __init__(self, linkage: Linkage, function: Function) -> None:
+        self.linkage = linkage
+        self.function = function
+        self.flow = flow_of(function)
+        self.slots: list[Slot] = [
+            ConstantSlot(constant(0, dtype_of(name))) for name in function.registers
+        ]
+        self.local_offsets: dict[str, int] = {}
+        self.local_size = 0
+        self._known: dict[object, int] = {}
+        self._carry: int | None = None
+        self._place_locals()
+
+    def _place_locals(self) -> None:
+        """Local variables, and the parameters of calls and of device functions."""
+        own = () if self.function.is_kernel else self.function.parameters + self.function.results
+        scoped = (v for v in self.function.variables if v.space in ("local", "param"))
+        for variable in (*own, *scoped):
+            align = max(variable.align, 8)
+            start = -(-self.local_size // align) * align
+            self.local_offsets[variable.name] = start
+            self.local_size = start + variable.size
+
+    def decode(self) -> Code:
+        """The whole function. Raises PtxError at what the machine does not run."""
+        blocks = tuple(
+            self._block(number, block) for number, block in enumerate(self.flow.blocks)
+        )
+        return Code(
+            name=self.function.name,
+            function=self.function,
+            flow=self.flow,
+            blocks=blocks,
+            slots=tuple(self.slots),
+            local_offsets=self.local_offsets,
+            local_size=self.local_size,
+        )
+
+    def _block(self, number: int, block: Block) -> CodeBlock:
+        body = self.function.body or ()
+        steps: list[Step] = []
+        end: End | None = None
+        members = None
+        for index in range(block.first, block.last):
+            self.following = number + 1
+            decoded = self._instruction(body[index])
+            members = members or decoded.members
+            if decoded.step is not None:
+                steps.append(decoded.step)
+            end = decoded.end or end
+        if end is None:
+            end = self.linkage.leave if block.first == len(body) else _go_to(number + 1)
+        return CodeBlock(
+            steps=tuple(steps),
+            end=end,
+            members=members,
+            guard=body[block.first].guard if members else None,
+            site=body[block.first] if block.first < len(body) else None,
+            instructions=tuple(range(block.first, block.last)),
+        )
+
+    def _instruction(self, instruction: Instruction) -> Decoded:
+        decoded = self.linkage.open_instruction(self, instruction)
+        if instruction.guard is None:
+            return decoded
+        step = decoded.step and _guarded_step(decoded.step, instruction.guard)
+        if decoded.end is not None and instruction.form.name not in ("bra", "brx"):
+            end = _guarded_end(decoded.end, instruction.guard, self.following)
+            return Decoded(step=step, end=end, members=decoded.members)
+        return Decoded(step=step, end=decoded.end, members=decoded.members)
+
+    # Operands
+
+    def refuse(self, instruction: Instruction, reason: str) -> NoReturn:
+        """Ends decoding: the machine does not run this instruction."""
+        message = f"`{instruction.opcode}`: {reason}"
+        raise PtxError(message, instruction.line, self.linkage.module.name)
+
+    def register_dtype(self, number: int) -> np.dtype[Any]:
+        """The dtype of a register of the function."""
+        return dtype_of(self.function.registers[number])
+
+    def new_slot(self, slot: Slot) -> int:
+        """A slot for a constant or a special register; equal ones share it."""
+        key: object = slot
+        if isinstance(slot, ConstantSlot):
+            key = (slot.array.tobytes(), slot.array.dtype)
+        if key not in self._known:
+            self._known[key] = len(self.slots)
+            self.slots.append(slot)
+        return self._known[key]
+
+    def carry_slot(self) -> int:
+        """The slot of the carry flag CC.CF."""
+        if self._carry is None:
+            self._carry = len(self.slots)
+            self.slots.append(ConstantSlot(np.zeros(1, np.bool_)))
+        return self._carry
+
+    def source(self, operand: Operand | None, type_name: str, site: Instruction) -> Source:
+        """A scalar source operand read as a PTX type."""
+        dtype = dtype_of(type_name)
+        match operand:
+            case Register(number):
+                return Source(number, _resize(self.register_dtype(number), dtype))
+            case Negated(Register(number)):
+                return Source(number, np.logical_not)
+            case Immediate():
+                bits = self._literal(operand, type_name, site)
+                return Source(self.new_slot(ConstantSlot(constant(bits, dtype))))
+            case Special(name):
+                return self._special(name, dtype, site)
+            case Symbol():
+                return Source(self._address_slot(operand, dtype, site))
+            case _:
+                self.refuse(site, "an operand of this kind cannot stand here")
+
+    def _special(self, name: str, dtype: np.dtype[Any], site: Instruction) -> Source:
+        if not self.linkage.knows_special(name):
+            self.refuse(site, f"unknown special register `%{name}`")
+        return Source(self.new_slot(SpecialSlot(name, dtype)))
+
+    def _literal(self, literal: Immediate, type_name: str, site: Instruction) -> int:
+        """The bits of a literal as a value of a type (PTX ISA 4.5)."""
+        if literal.kind == "int" or literal.kind == type_name:
+            if type_name in ("f32", "f64") and literal.kind == "int" and literal.value:
+                self.refuse(site, "an integer literal cannot stand for a float")
+            return literal.value
+        if literal.kind == "f64" and type_name == "f32":
+            (value,) = struct.unpack("<d", literal.value.to_bytes(8, "little"))
+            return int(np.float32(value).view(np.uint32))
+        if dtype_of(type_name).itemsize * 8 == int(literal.kind[1:]):
+            return literal.value
+        self.refuse(site, f"a {literal.kind} literal cannot stand for {type_name}")
+
+    def _address_slot(self, symbol: Symbol, dtype: np.dtype[Any], site: Instruction) -> int:
+        if symbol.name in self.local_offsets:
+            offset = self.local_offsets[symbol.name] + symbol.offset
+            return self.new_slot(LocalSlot(offset, dtype))
+        address = self.linkage.address(symbol.name)
+        if address is None:
+            self.refuse(site, f"unknown name `{symbol.name}`")
+        return self.new_slot(ConstantSlot(constant(address + symbol.offset, dtype)))
+
+    def address(self, operand: Operand | None, site: Instruction) -> AddressOf:
+        """A memory operand `[base + offset]`."""
+        if not isinstance(operand, Address):
+            self.refuse(site, "expected an address in brackets")
+        match operand.base:
+            case Register(number):
+                if self.register_dtype(number).itemsize < 4:
+                    self.refuse(site, "an address needs a 32-bit or 64-bit register")
+                return AddressOf(number, operand.offset)
+            case Symbol():
+                slot = self._address_slot(operand.base, np.dtype(np.uint64), site)
+                return AddressOf(slot, operand.offset)
+            case None:
+                slot = self.new_slot(ConstantSlot(constant(0, np.dtype(np.uint64))))
+                return AddressOf(slot, operand.offset)
+
+    def destinations(self, operand: Operand | None, site: Instruction) -> tuple[int | None, ...]:
+        """The registers of a destination operand in order; None where the text has `_`."""
+        match operand:
+            case None:
+                return (None,)
+            case Register(number):
+                return (number,)
+            case Vector(items):
+                return tuple(d for item in items for d in self.destinations(item, site))
+            case Pair(first, second):
+                return (*self.destinations(first, site), *self.destinations(second, site))
+            case _:
+                self.refuse(site, "the result needs a register")
+
+    def elements(self, operand: Operand | None) -> tuple[Operand | None, ...]:
+        """The elements of a vector operand, or the operand itself."""
+        return operand.items if isinstance(operand, Vector) else (operand,)
+
+    def extend(self, register: int, type_name: str) -> Adapter | None:
+        """How a result of a type becomes the register's width: by sign for signed types."""
+        return _resize(dtype_of(type_name), self.register_dtype(register), type_name[0] == "s")
+
+
+def _resize(have: np.dtype[Any], want: np.dtype[Any], signed: bool = False) -> Adapter | None:
+    """A conversion between unsigned dtypes: truncation, or extension by zeros or the sign."""
+    if have == want:
+        return None
+    if signed and want.itemsize > have.itemsize:
+        narrow, wide = np.dtype(f"i{have.itemsize}"), np.dtype(f"i{want.itemsize}")
+        return lambda values: values.view(narrow).astype(wide).view(want)
+    return lambda values: values.astype(want)
+
+
+def _go_to(block: int) -> End:
+    return lambda run: block
+
+
+def _guarded_step(step: Step, guard: Guard) -> Step:
+    """A step that only the lanes take whose predicate holds (PTX ISA 9.3)."""
+    register, negated = guard
+
+    def guarded(run: Run) -> None:
+        predicate = run.regs[register]
+        some = run.only(~predicate if negated else predicate)
+        if some is not None:
+            step(some)
+
+    return guarded
+
+
+def _guarded_end(end: End, guard: Guard, following: int) -> End:
+    """An end that some lanes take; the others go on in the next block."""
+    register, negated = guard
+
+    def guarded(run: Run) -> int | None:
+        predicate = run.regs[register]
+        some = run.only(~predicate if negated else predicate)
+        if some is None:
+            return following
+        if some is run:
+            return end(run)
+        rest = run.only(predicate if negated else ~predicate)
+        if rest is not None:
+            run.batch.push(run.frame, following, rest.mask, rest.count, run.crew)
+        target = end(some)
+        if target is not None:
+            run.batch.push(run.frame, target, some.mask, some.count, run.crew)
+        return None
+
+    return guarded

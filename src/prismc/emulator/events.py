@@ -1,0 +1,69 @@
+"""What the machine tells its observers: synchronisation events and memory accesses.
+
+The base classes listen to nothing; `races` builds happens-before from them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prismc.emulator.memory import Place
+from prismc.emulator.ptx.tree import Instruction
+from prismc.emulator.scopes import Qualifiers, Scope
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from prismc.emulator.barriers import Barrier
+    from prismc.emulator.batch import Batch
+    from prismc.emulator.lanes import Run
+
+
+class Events:
+    """Synchronisation, as it happens. Masks are bool `[lanes]`."""
+
+    def block_barrier(self, run: Run) -> None:
+        """All threads of whole blocks, the run, pass a barrier together."""
+
+    def barrier_arrival(self, run: Run, barrier: Barrier, arriving: Lanes) -> None:
+        """Lanes arrive at a block barrier."""
+
+    def barrier_opened(
+        self,
+        batch: Batch,
+        number: int,
+        barrier: Barrier,
+        opened: Lanes,
+        joined: Lanes,
+        released: Lanes,
+    ) -> None:
+        """A barrier opens in some blocks (bool `[blocks]`) after all of `joined` arrived."""
+
+    def warp_barrier(self, run: Run, masks: Lanes) -> None:
+        """The lanes of a warp barrier, by member masks (uint32 register array), are together."""
+
+    def fence(self, run: Run, scope: Scope) -> None:
+        """A thread fence."""
+
+    def proxy_fence(self, run: Run) -> None:
+        """A fence between the generic and the asynchronous proxy."""
+
+
+class Watch:
+    """Memory accesses, as they happen; see `Place` for where they lead."""
+
+    def read(
+        self, run: Run, site: Instruction, place: Place, size: int, qualifiers: Qualifiers
+    ) -> None:
+        """Lanes load `size` bytes each."""
+
+    def write(
+        self,
+        run: Run,
+        site: Instruction,
+        place: Place,
+        size: int,
+        qualifiers: Qualifiers,
+        values: list[Lanes],
+        width: int,
+    ) -> None:
+        """Lanes are about to store `size` bytes each: packed elements of `width` bytes."""

@@ -1,0 +1,38 @@
+"""Which lanes must meet at a warp collective: those of its member mask, or the whole warp."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prismc.emulator.code import Members
+from prismc.emulator.decode import Decoder, Source
+from prismc.emulator.meetings import whole_warp
+from prismc.emulator.ptx.tree import Instruction
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from prismc.emulator.lanes import Run
+
+_MASKED = frozenset({"shfl", "vote", "match", "redux", "elect"})
+
+
+def members_of(decoder: Decoder, site: Instruction) -> Members | None:
+    """The member masks of a collective, uint32 `[warps, 32]`; None if nobody has to meet."""
+    if not site.form.has("sync"):
+        return None
+    if site.form.name not in _MASKED:
+        return whole_warp
+    return mask_members(decoder, site, decoder.source(site.operands[-1], "b32", site))
+
+
+def mask_members(decoder: Decoder, site: Instruction, mask: Source) -> Members:
+    """The member masks that a mask operand names; lanes outside of their own mask are reported."""
+    findings = decoder.linkage.findings
+
+    def members(run: Run) -> Lanes:
+        masks = run.by_warp(run.regs[mask.slot], None)
+        if len(run.regs[mask.slot]) > 1 or run.regs[mask.slot][0] != 0xFFFFFFFF:
+            findings.foreign_lanes(run, site, masks)
+        return masks
+
+    return members

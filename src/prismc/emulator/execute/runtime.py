@@ -1,0 +1,93 @@
+"""Functions of the CUDA run-time that device code calls: `vprintf`, `__assertfail`."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.memory import LOCAL_WINDOW
+from prismc.emulator.ptx.tree import Instruction
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from prismc.emulator.batch import Batch
+    from prismc.emulator.lanes import Run
+
+_DIRECTIVE = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?(hh|h|ll|l|z|t|j)?([diouxXcsfFeEgGaAp%])")
+_LONGEST_STRING = 4096
+
+
+def print_formatted(run: Run, site: Instruction, arguments: list[Lanes]) -> None:
+    """`vprintf(format, arguments)`: one text for each lane, in lane order."""
+    batch = run.batch
+    formats, packs = (a.copy().view(np.uint64).reshape(-1) for a in arguments[:2])
+    for lane, text_at, pack_at in zip(run.lane_numbers(), formats, packs, strict=True):
+        text = _string(batch, int(text_at))
+        batch.machine.printed.append(_format(batch, int(lane), text, int(pack_at)))
+
+
+def _format(batch: Batch, lane: int, text: str, pack: int) -> str:
+    """The text with its directives filled from the lane's argument bytes."""
+    content = _bytes(batch, lane, pack)
+    at = 0
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal at
+        length, letter = match.groups()
+        if letter == "%":
+            return "%"
+        wide = letter in "fFeEgGaAsp" or length in ("ll", "l", "z", "t", "j")
+        size = 8 if wide else 4
+        at = -(-at // size) * size
+        raw = content[at : at + size].ljust(size, b"\0")
+        at += size
+        return _directive(batch, match.group(), letter, length or "", raw)
+
+    return _DIRECTIVE.sub(fill, text)
+
+
+def _directive(batch: Batch, directive: str, letter: str, length: str, raw: bytes) -> str:
+    python = directive.replace(length, "") if length else directive
+    if letter in "fFeEgGaA":
+        value: float = struct.unpack("<d", raw)[0]
+        return value.hex() if letter in "aA" else python % value
+    if letter == "s":
+        return python % _string(batch, int.from_bytes(raw, "little"))
+    if letter == "p":
+        return f"{int.from_bytes(raw, 'little'):#x}"
+    number = int.from_bytes(raw, "little", signed=letter in "di")
+    return python.replace("u", "d") % (chr(number & 0xFF) if letter == "c" else number)
+
+
+def _bytes(batch: Batch, lane: int, address: int) -> bytes:
+    """The bytes of a lane's local memory from a generic address on."""
+    region = batch.local
+    if region is None or address >> 40 != LOCAL_WINDOW >> 40:
+        return b""
+    start = lane * region.stride + address - LOCAL_WINDOW
+    return region.data[start : (lane + 1) * region.stride].tobytes()
+
+
+def _string(batch: Batch, address: int) -> str:
+    """The zero-terminated text at a generic address."""
+    region = batch.machine.memory.at(address)
+    if region is None:
+        return f"<string at {address:#x}>"
+    start = address - region.base
+    content = region.data[start : min(start + _LONGEST_STRING, region.size)].tobytes()
+    return content.partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def fail_assertion(run: Run, site: Instruction, arguments: list[Lanes]) -> None:
+    """`__assertfail(message, file, line, function, size)`."""
+    batch = run.batch
+    first = [a[0].tobytes() for a in arguments]
+    message, file = (_string(batch, int.from_bytes(b, "little")) for b in first[:2])
+    line = int.from_bytes(first[2], "little")
+    batch.machine.findings.assertion(run, site, f"{file}:{line}: assertion `{message}` failed")
+
+
+BUILTINS = {"vprintf": print_formatted, "__assertfail": fail_assertion}

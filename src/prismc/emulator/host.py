@@ -1,0 +1,127 @@
+"""The host's side: arguments checked and laid out, the launch, results copied back."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prismc.emulator.geometry import Dim3
+from prismc.emulator.machine import Machine
+from prismc.emulator.memory import Region
+from prismc.emulator.ptx.tree import Function, Variable
+from prismc.source.record import Record
+
+Array = npt.NDArray[Any]
+
+
+class LaunchError(Exception):
+    """A launch that cannot be: wrong arguments, sizes, or an unknown kernel."""
+
+
+class Buffer(Record):
+    """An array argument with more to say than a bare NumPy array.
+
+    `name` is what findings call it. `is_initialised` False poisons it: the kernel must write an
+    element before it reads it.
+    """
+
+    array: Array
+    name: str = ""
+    is_initialised: bool = True
+
+
+Argument = Array | Buffer | bytes | int | float | bool | np.generic
+
+
+class Arguments:
+    """The arguments of one launch on the device. The same array twice is one buffer."""
+
+    def __init__(self, machine: Machine, kernel: Function, given: Sequence[Argument]) -> None:
+        self.machine = machine
+        self.contents: list[bytes] = []
+        self.buffers: dict[int, tuple[Array, Region]] = {}
+        wanted = kernel.parameters
+        if len(given) != len(wanted):
+            raise LaunchError(
+                f"kernel `{kernel.name}` takes {len(wanted)} arguments, {len(given)} given"
+            )
+        self._regions: dict[int, Region] = {}
+        for index, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
+            self.contents.append(self._content(index, parameter, argument))
+
+    def _content(self, index: int, parameter: Variable, argument: Argument) -> bytes:
+        """The bytes of one parameter."""
+        if isinstance(argument, Buffer):
+            return self._buffer(index, parameter, argument)
+        if isinstance(argument, np.ndarray):
+            return self._buffer(index, parameter, Buffer(array=argument))
+        if isinstance(argument, bytes):
+            if len(argument) != parameter.size:
+                raise LaunchError(
+                    f"argument {index}: {len(argument)} bytes for a parameter of {parameter.size}"
+                )
+            return argument
+        return _scalar(index, parameter, argument)
+
+    def _buffer(self, index: int, parameter: Variable, buffer: Buffer) -> bytes:
+        if parameter.size != 8 or parameter.type_name not in ("u64", "b64", "s64"):
+            raise LaunchError(f"argument {index}: an array for a .{parameter.type_name} parameter")
+        if buffer.array.dtype.hasobject:
+            raise LaunchError(f"argument {index}: an array of Python objects")
+        region = self._regions.get(id(buffer.array))
+        if region is None:
+            region = self._regions[id(buffer.array)] = self._upload(index, buffer)
+        self.buffers[index] = (buffer.array, region)
+        return region.base.to_bytes(8, "little")
+
+    def _upload(self, index: int, buffer: Buffer) -> Region:
+        content = np.ascontiguousarray(buffer.array).reshape(-1).view(np.uint8)
+        name = buffer.name or f"argument {index}"
+        region = self.machine.memory.add(name, "global", len(content))
+        region.fill(content)
+        region.element = buffer.array.dtype.itemsize
+        region.shape = buffer.array.shape
+        if not buffer.is_initialised:
+            region.written = np.zeros(len(region.data), np.bool_)
+        return region
+
+    def download(self, index: int) -> Array | None:
+        """The final content of an array argument, in its shape; None for other arguments."""
+        if index not in self.buffers:
+            return None
+        array, region = self.buffers[index]
+        return region.data[: region.size].view(array.dtype).reshape(array.shape).copy()
+
+
+def _scalar(index: int, parameter: Variable, value: int | float | bool | np.generic) -> bytes:
+    """A number as the bytes of a parameter; it must fit."""
+    kind, size = parameter.type_name[0], parameter.size
+    if isinstance(value, np.generic) and value.dtype.itemsize == size:
+        return value.tobytes()
+    number = value.item() if isinstance(value, np.generic) else value
+    if kind == "f":
+        return np.array(number, f"<f{size}").tobytes()
+    if isinstance(number, float) and kind == "b" and size in (2, 4, 8):
+        return np.array(number, f"<f{size}").tobytes()
+    if not isinstance(number, int):
+        raise LaunchError(f"argument {index}: {number!r} for a .{parameter.type_name} parameter")
+    bits = 8 * size
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
+        raise LaunchError(f"argument {index}: {number} does not fit into {bits} bits")
+    return (number & ((1 << bits) - 1)).to_bytes(size, "little")
+
+
+def dim3(value: int | Sequence[int], what: str) -> Dim3:
+    """Extents from an integer or up to three; each from 1 on."""
+    numbers = [value] if isinstance(value, int) else list(value)
+    try:
+        extents = [operator.index(number) for number in numbers]
+    except TypeError:
+        extents = []
+    if not 1 <= len(extents) <= 3 or min(extents) < 1:
+        raise LaunchError(f"{what} {value!r}: expected one to three positive integers")
+    return Dim3(*extents)

@@ -1,0 +1,44 @@
+"""Which module decodes which instruction. What is not here is computed by `semantics`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prismc.emulator.decode import Decoded, Decoder
+from prismc.emulator.execute import access, calls, compute, control, moves, spaces, sync
+from prismc.emulator.ptx.tree import Instruction
+
+Opener = Callable[[Decoder, Instruction], Decoded]
+
+OPENERS: dict[str, Opener] = {
+    "ld": access.open_load,
+    "ldu": access.open_load,
+    "st": access.open_store,
+    "mov": moves.open_move,
+    "cvta": spaces.open_convert_address,
+    "isspacep": spaces.open_is_space,
+    "bra": control.open_branch,
+    "brx": control.open_indexed_branch,
+    "call": calls.open_call,
+    "ret": control.open_return,
+    "exit": control.open_exit,
+    "trap": control.open_trap,
+    "prefetch": control.open_nothing,
+    "prefetchu": control.open_nothing,
+    "applypriority": control.open_nothing,
+    "createpolicy": control.open_nothing,
+    "discard": control.open_nothing,
+    "nanosleep": control.open_nothing,
+    "brkpt": control.open_nothing,
+    "pmevent": control.open_nothing,
+    "bar": sync.open_barrier,
+    "barrier": sync.open_barrier,
+    "membar": sync.open_fence,
+    "fence": sync.open_fence,
+}
+
+
+def open_instruction(decoder: Decoder, site: Instruction) -> Decoded:
+    """One instruction, decoded. Raises PtxError for what this machine does not run."""
+    opener = OPENERS.get(site.form.name, compute.open_registered)
+    return opener(decoder, site)

@@ -1,0 +1,173 @@
+"""The machine: one launch, batch by batch, until all threads have ended or nobody can go on."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.batch import Batch
+from prismc.emulator.code import Code
+from prismc.emulator.deadlock import report_deadlock
+from prismc.emulator.events import Events, Watch
+from prismc.emulator.findings import Findings, Kind
+from prismc.emulator.geometry import Dim3, Geometry, Shape
+from prismc.emulator.linkage import Linkage
+from prismc.emulator.memory import GlobalMemory, Region
+from prismc.emulator.ptx.tree import Function, Module
+from prismc.emulator.schedule import Plan, Schedule
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Lanes of a batch: enough to hide Python's cost, few enough for the caches.
+_BATCH_LANES = 32768
+# Rounds in which all that is alive waits in loops and nothing changes: then it never will.
+_IDLE_ROUNDS = 2000
+
+
+class TimeLimit(Exception):
+    """The launch took longer than it was allowed to."""
+
+
+class Machine:
+    """One launch of one kernel."""
+
+    def __init__(
+        self, module: Module, kernel: Function, shape: Shape, plan: Plan, off: frozenset[Kind]
+    ) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.shape = shape
+        self.schedule = Schedule(plan)
+        self.memory = GlobalMemory()
+        self.findings = Findings(self, off)
+        self.events = Events()
+        self.watch: Watch | None = None
+        self.printed: list[str] = []
+        self.progress = 0
+        self.instructions = 0
+        self.counts: dict[str, Lanes] | None = None
+        self.deadline: float | None = None
+        self.on_tick: Callable[[int, int], None] | None = None
+        self.finished_blocks = 0
+        self.linkage = Linkage(self, module, kernel)
+        self.shared_end = 0
+        self.entry: Code
+        self._clock = 0
+
+    def prepare(self, parameters: tuple[bytes, ...], dynamic_shared: int) -> None:
+        """Lays out memory and decodes the kernel. Raises PtxError for what cannot run."""
+        self.linkage.place_parameters(parameters)
+        self.shared_end = self.linkage.place_shared(dynamic_shared)
+        self.entry = self.linkage.code(self.kernel)
+
+    def run(self) -> None:
+        """Runs all blocks. Raises TimeLimit."""
+        waiting = self._chunks()
+        active: list[Batch] = []
+        idle = 0
+        with np.errstate(all="ignore"):
+            while waiting or active:
+                if not active or (waiting and not any(b.ready for b in active)):
+                    active.append(Batch(self, Geometry(self.shape, waiting.pop(0))))
+                before = self.progress
+                for batch in active:
+                    batch.advance()
+                active = self._without_finished(active)
+                if any(batch.wake() for batch in list(active)) and self.progress == before:
+                    idle += 1
+                    self.check_time()
+                elif self.progress != before:
+                    idle = 0
+                if self._is_dead(active, waiting, idle):
+                    active = self._resolve(active)
+                    idle = 0
+
+    def _chunks(self) -> list[Lanes]:
+        """The blocks of the grid in starting order, cut into batches of whole clusters."""
+        blocks = self._by_cluster(self.schedule.order_blocks(self.shape.grid.volume))
+        cluster = self.shape.cluster.volume
+        per_batch = max(1, _BATCH_LANES // (self.shape.width * cluster)) * cluster
+        return [blocks[start : start + per_batch] for start in range(0, len(blocks), per_batch)]
+
+    def _by_cluster(self, blocks: Lanes) -> Lanes:
+        """The same order with the blocks of each cluster side by side, by rank."""
+        if self.shape.cluster.volume == 1:
+            return blocks
+        geometry = Geometry(Shape(self.shape.grid, Dim3(32), self.shape.cluster), blocks)
+        rank = geometry.cluster_rank[::32]
+        corner = _cluster_numbers(self.shape, blocks)
+        first = {int(number): place for place, number in reversed(list(enumerate(corner)))}
+        start = np.array([first[int(number)] for number in corner], np.int64)
+        ordered: Lanes = blocks[np.lexsort((rank, start))]
+        return ordered
+
+    def _without_finished(self, active: list[Batch]) -> list[Batch]:
+        for batch in active:
+            if not batch.alive_count:
+                self.finished_blocks += len(batch.geometry.blocks)
+                if self.on_tick is not None:
+                    self.on_tick(self.finished_blocks, self.shape.grid.volume)
+        return [batch for batch in active if batch.alive_count]
+
+    def _is_dead(self, active: list[Batch], waiting: list[Lanes], idle: int) -> bool:
+        if not active or waiting:
+            return False
+        return idle > _IDLE_ROUNDS or all(batch.is_stuck for batch in active)
+
+    def _resolve(self, active: list[Batch]) -> list[Batch]:
+        """Nobody can go on: collectives run without their missing lanes, else it is a deadlock."""
+        forced = [batch.meetings.force() for batch in active]
+        if any(forced):
+            return active
+        report_deadlock(self, active)
+        return []
+
+    # Services
+
+    def special(self, name: str) -> Lanes:
+        """Special registers that depend on the machine's state, `[1]`."""
+        if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
+            return np.array([self.shared_end], np.uint32)
+        self._clock += 1
+        return np.array([self._clock], np.uint64)
+
+    def knows_special(self, name: str) -> bool:
+        """Whether a special register has a value here."""
+        small = Geometry(self.shape, np.zeros(1, np.int64))
+        return small.special(name) is not None or name in (
+            "clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi",
+            "dynamic_smem_size", "total_smem_size", "aggr_smem_size",
+        )  # fmt: skip
+
+    def count(self, code: Code, block: int, lanes: int) -> None:
+        """Notes that lanes execute a block."""
+        self.instructions += lanes * len(code.blocks[block].instructions)
+        if self.counts is not None:
+            known = self.counts.get(code.name)
+            if known is None:
+                known = self.counts[code.name] = np.zeros(len(code.blocks), np.int64)
+            known[block] += lanes
+
+    def check_time(self) -> None:
+        """Raises TimeLimit when the time is over."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise TimeLimit
+
+    def watch_local(self, region: Region, old: Region | None) -> None:
+        """A batch's local memory was made or has grown."""
+
+    def element(self, region: Region, offset: int) -> str:
+        """How people name a place in a region: `[12]`, or a byte offset."""
+        return f"byte {offset}"
+
+
+def _cluster_numbers(shape: Shape, blocks: Lanes) -> Lanes:
+    """The cluster of each block, as a number."""
+    grid, cluster = shape.grid, shape.cluster
+    x, y, z = blocks % grid.x, blocks // grid.x % grid.y, blocks // (grid.x * grid.y)
+    numbers: Lanes = (x // cluster.x) + grid.x * ((y // cluster.y) + grid.y * (z // cluster.z))
+    return numbers
