@@ -1,0 +1,182 @@
+"""From an IR module to CUDA C++ text that needs no header.
+
+The text has what its functions use of types and helpers, then device functions (always inlined),
+then kernels with C linkage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prismc.backend.cuda.emit_region import Regions
+from prismc.backend.cuda.frame import SHARED_NAME, Frame
+from prismc.backend.cuda.helpers import helpers_for
+from prismc.backend.cuda.names import Scopes, is_taken_symbol
+from prismc.backend.cuda.types import (
+    CARRIERS,
+    declarator,
+    reference,
+    type_text,
+    vector_name,
+    vector_struct,
+)
+from prismc.backend.cuda.writer import Writer
+from prismc.backend.cuda_module import CudaModule, KernelEntry
+from prismc.backend.errors import KernelNameTaken
+from prismc.diagnostics.sink import Sink
+from prismc.hardware.targets import Target
+from prismc.ir.core import Function, Module, Value, walk
+from prismc.ir.types import ArrayType, PointerType, Type, VectorType
+from prismc.source.files import Files
+
+
+def emit_module(module: Module, target: Target, files: Files, name: str, sink: Sink) -> CudaModule:
+    """The text of `module` for `target`; `name` is what the text is called (`saxpy.cu`).
+
+    Reports kernels whose names CUDA C++ cannot have.
+    """
+    emitter = _ModuleEmitter(module, target, files)
+    for function in module.functions:
+        if function.is_kernel and emitter.is_taken(function.symbol):
+            sink.report(KernelNameTaken(at=function.span, name=function.symbol))
+    return emitter.run(name)
+
+
+class _ModuleEmitter:
+    def __init__(self, module: Module, target: Target, files: Files) -> None:
+        self._module = module
+        self._target = target
+        self._writer = Writer(files)
+        self._helpers = helpers_for(target)
+        self._needed: set[str] = set()
+        self._vectors = _vectors_of(module)
+        taken = frozenset(self._helpers) | {vector_name(vector) for vector in self._vectors}
+        self._taken = taken
+        names = Scopes(taken | {one.symbol for one in module.functions if one.is_kernel})
+        self._names = {
+            one.symbol: one.symbol if one.is_kernel else names.new(one.symbol)
+            for one in module.functions
+        }
+
+    def is_taken(self, symbol: str) -> bool:
+        return is_taken_symbol(symbol) or symbol in self._taken
+
+    def run(self, name: str) -> CudaModule:
+        for function in self._module.functions:
+            self._function(function)
+        return CudaModule(
+            name=name,
+            text=self._prelude() + self._writer.text,
+            kernels=tuple(self._entry(one) for one in self._module.functions if one.is_kernel),
+            files=self._writer.named_files,
+        )
+
+    def _need(self, helper: str) -> str:
+        """Make `helper` and what it calls part of the module."""
+        for called in self._helpers[helper].calls:
+            self._need(called)
+        self._needed.add(helper)
+        return helper
+
+    # ------------------------------------------------------------------ the text before
+
+    def _prelude(self) -> str:
+        helpers = [text for name, text in self._helpers.items() if name in self._needed]
+        body = self._writer.text + "".join(helper.text for helper in helpers)
+        words = frozenset(re.findall(r"\w+", body))
+        parts = [f"// CUDA C++ that prismc generated for {self._target}; it needs no header.\n"]
+        typedefs = [
+            f"typedef {carrier} {scalar.name};\n"
+            for scalar, carrier in CARRIERS.items()
+            if scalar.name in words or any(v.element is scalar for v in self._vectors)
+        ]
+        structs = [f"{vector_struct(vector)}\n" for vector in self._vectors]
+        parts += ["".join(typedefs), "".join(structs), *(helper.text for helper in helpers)]
+        return "\n".join(part for part in parts if part) + "\n"
+
+    # ------------------------------------------------------------------ functions
+
+    def _function(self, function: Function) -> None:
+        outside = self._taken | frozenset(self._names.values())
+        scopes = Scopes(outside)
+        frame = Frame(function, self._writer, scopes, self._need, self._names)
+        parameters = [_parameter(function, one, frame.name(one)) for one in function.parameters]
+        result = "void"
+        if len(function.results) == 1:
+            result = type_text(function.results[0])
+        elif function.results:
+            frame.result_names = tuple(scopes.new("result") for _ in function.results)
+            for type, name in zip(function.results, frame.result_names, strict=True):
+                parameters.append(reference(type, name))
+        signature = f"{self._names[function.symbol]}({', '.join(parameters)})"
+        blank = "" if result.endswith("*") else " "
+        self._writer.line(f"{_qualifiers(function, result)}{blank}{signature} {{", function.span)
+        with self._writer.indented():
+            self._shared_memory(function)
+            Regions(frame).region(function.body)
+        self._writer.line("}")
+        self._writer.line("")
+
+    def _shared_memory(self, function: Function) -> None:
+        if not function.shared:
+            return
+        aligned = f"__shared__ __align__({max(function.alignment, 1)})"
+        if self._is_dynamic(function):
+            self._writer.line(f"extern {aligned} unsigned char {SHARED_NAME}[];")
+        else:
+            self._writer.line(f"{aligned} unsigned char {SHARED_NAME}[{function.shared}];")
+
+    def _is_dynamic(self, function: Function) -> bool:
+        return function.shared > self._target.static_shared_limit
+
+    def _entry(self, function: Function) -> KernelEntry:
+        assert function.launch is not None
+        return KernelEntry(
+            name=function.symbol,
+            at=function.span,
+            threads=function.launch.threads,
+            dynamic_shared=function.shared if self._is_dynamic(function) else 0,
+        )
+
+
+def _qualifiers(function: Function, result: str) -> str:
+    """What stands before a function's name. A kernel's least number of blocks is always stated:
+    without it ptxas ignores `setmaxnreg` (C7508)."""
+    launch = function.launch
+    if launch is None:
+        return f"__device__ __forceinline__ {result}"
+    cluster = f" __cluster_dims__({launch.cluster}, 1, 1)" if launch.cluster > 1 else ""
+    bounds = f"__launch_bounds__({launch.threads}, {max(launch.min_blocks, 1)})"
+    return f'extern "C" __global__ void{cluster} {bounds}'
+
+
+def _parameter(function: Function, value: Value, name: str) -> str:
+    """Arrays go by reference; a kernel's pointers are to memory that no other one reaches."""
+    if isinstance(value.type, ArrayType):
+        return reference(value.type, name)
+    if function.is_kernel and isinstance(value.type, PointerType):
+        return f"{type_text(value.type)}__restrict__ {name}"
+    return declarator(value.type, name)
+
+
+def _vectors_of(module: Module) -> tuple[VectorType, ...]:
+    """Every vector type of the module, in the order of the text."""
+    found: dict[VectorType, None] = {}
+    for type in _types_of(module):
+        inner = type.element if isinstance(type, ArrayType | PointerType) else type
+        if isinstance(inner, VectorType):
+            found[inner] = None
+    return tuple(found)
+
+
+def _types_of(module: Module) -> Iterator[Type]:
+    for function in module.functions:
+        for parameter in function.parameters:
+            yield parameter.type
+        for op in walk(function.body):
+            for value in (*op.results, *op.operands):
+                yield value.type
+            for region in op.regions:
+                for argument in region.arguments:
+                    yield argument.type

@@ -1,0 +1,81 @@
+"""IR types as C++ text."""
+
+from __future__ import annotations
+
+from prismc.hardware.scalars import BF16, F8E4M3, F8E5M2, F16, TF32, Scalar
+from prismc.ir.types import ArrayType, PointerType, ScalarType, Type, VectorType
+
+# Float types that C++ lacks live in unsigned integers; arithmetic on them goes through helpers.
+CARRIERS: dict[Scalar, str] = {
+    F16: "unsigned short",
+    BF16: "unsigned short",
+    TF32: "unsigned int",
+    F8E4M3: "unsigned char",
+    F8E5M2: "unsigned char",
+}
+
+_FIELDS = "xyzw"
+
+
+def scalar_of(type: Type) -> Scalar:
+    """The scalar of a scalar type.
+
+    Raises TypeError for other types.
+    """
+    if isinstance(type, ScalarType):
+        return type.scalar
+    raise TypeError(f"no scalar type: {type}")
+
+
+def is_narrow(scalar: Scalar) -> bool:
+    """Whether C++ promotes the type to int before it computes."""
+    return scalar.is_integer and scalar.bits < 32
+
+
+def type_text(type: Type) -> str:
+    """The type where no name follows; arrays have none."""
+    match type:
+        case ScalarType(scalar=scalar):
+            return scalar.c_name
+        case VectorType():
+            return vector_name(type)
+        case PointerType(element=element, is_const=is_const):
+            return f"{'const ' if is_const else ''}{type_text(element)} *"
+    raise TypeError(f"no type of its own in C++: {type}")
+
+
+def declarator(type: Type, name: str) -> str:
+    """`float acc[4][8]`, `const float *A`, `int n`."""
+    if isinstance(type, ArrayType):
+        extents = "".join(f"[{extent}]" for extent in type.shape)
+        return f"{type_text(type.element)} {name}{extents}"
+    text = type_text(type)
+    return f"{text}{name}" if text.endswith("*") else f"{text} {name}"
+
+
+def reference(type: Type, name: str) -> str:
+    """A C++ reference: `float (&acc)[4]`, `int &n`."""
+    if isinstance(type, ArrayType):
+        extents = "".join(f"[{extent}]" for extent in type.shape)
+        return f"{type_text(type.element)} (&{name}){extents}"
+    return declarator(type, f"&{name}")
+
+
+def vector_name(type: VectorType) -> str:
+    return f"{type.element.name}x{type.lanes}"
+
+
+def lane_field(type: VectorType, lane: int) -> str:
+    """The member that is lane `lane`: `.x` to `.w`, or an element of `.lane` for long vectors."""
+    return _FIELDS[lane] if type.lanes <= len(_FIELDS) else f"lane[{lane}]"
+
+
+def vector_struct(type: VectorType) -> str:
+    """The definition of a vector's struct, aligned to its size so that one access moves it."""
+    scalar = type.element.c_name
+    if type.lanes <= len(_FIELDS):
+        members = f"{scalar} {', '.join(_FIELDS[: type.lanes])};"
+    else:
+        members = f"{scalar} lane[{type.lanes}];"
+    size = type.element.size * type.lanes
+    return f"struct __align__({size}) {vector_name(type)} {{ {members} }};"
