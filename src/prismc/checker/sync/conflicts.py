@@ -1,0 +1,213 @@
+"""Which pairs of accesses need an order, and for which threads (paper-notes A43, A51, A52).
+
+Two accesses conflict if they may touch the same memory, one of them writes, and the threads differ:
+a thread's own accesses are in order by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prismc.checker.sync.coverage import Coverage, then
+from prismc.checker.sync.footprints import FAR, NEVER, Between, Meeting, meet
+from prismc.checker.sync.graph import Access, Crossing, Crossings, Entry, Pending, Root
+from prismc.checker.sync.plan import AccessKind
+from prismc.source.record import Record
+
+_HAZARDS = {
+    (AccessKind.WRITE, AccessKind.READ): "RAW",
+    (AccessKind.READ, AccessKind.WRITE): "WAR",
+    (AccessKind.WRITE, AccessKind.WRITE): "WAW",
+    # An atomic update counts as a read and a write against anything else.
+    (AccessKind.UPDATE, AccessKind.READ): "RAW",
+    (AccessKind.READ, AccessKind.UPDATE): "WAR",
+    (AccessKind.UPDATE, AccessKind.WRITE): "WAW",
+    (AccessKind.WRITE, AccessKind.UPDATE): "WAW",
+}
+
+
+class Conflict(Record):
+    """Two accesses without the order they need: `earlier_threads` against `later_threads`.
+
+    `around` is the loop whose back edge the path takes, None if it takes none.
+    """
+
+    earlier: Access
+    later: Access
+    earlier_threads: int
+    later_threads: int
+    around: int | None
+    is_exact: bool
+
+    @property
+    def hazard(self) -> str:
+        return _HAZARDS[self.earlier.kind, self.later.kind]
+
+
+class Conflicts:
+    """Judges pairs of accesses of one function; what it has worked out once it remembers."""
+
+    def __init__(self, everyone: int, accesses: Iterable[Access]) -> None:
+        self._everyone = everyone
+        self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
+        self._memory = _memories(accesses)
+
+    def memory_of(self, access: Access) -> int:
+        """A number for the memory that an access may touch; other numbers are other memory."""
+        return self._memory[access.roots[0]] if access.roots else -1
+
+    def is_settled(self, pending: Pending) -> bool:
+        """Whether everyone is ordered after an access already."""
+        order = pending.after
+        return bool(order.classes) and order.is_total(
+            pending.access.footprint.threads, self._everyone
+        )
+
+    def is_complete(self, order: Coverage) -> bool:
+        """Whether everyone waited for everyone."""
+        return bool(order.classes) and order.is_total(self._everyone, self._everyone)
+
+    def between(
+        self, pending: Pending, entry: Entry, units: tuple[int, ...]
+    ) -> Conflict | None:
+        """The conflict of two accesses inside one of `units`, unless an order covers it."""
+        earlier, later = pending.access, entry.access
+        if (earlier.kind, later.kind) not in _HAZARDS:
+            return None
+        meeting = self.meeting(earlier, later, pending.crossed, units)
+        if not meeting.classes:
+            return None
+        order = then(pending.after, entry.before)
+        found = _uncovered(meeting, order, units)
+        if found is None:
+            return None
+        return Conflict(
+            earlier=earlier,
+            later=later,
+            earlier_threads=found[0],
+            later_threads=found[1],
+            around=_back_edge(pending.crossed),
+            is_exact=meeting.is_exact,
+        )
+
+    def meeting(
+        self, earlier: Access, later: Access, crossed: Crossings, units: tuple[int, ...]
+    ) -> Meeting:
+        """For whom the two accesses may meet inside a unit, order aside."""
+        width = max(unit.bit_count() for unit in units)
+        key = (earlier.number, later.number, crossed, width)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _meeting(earlier, later, crossed, width)
+        return known
+
+
+def _memories(accesses: Iterable[Access]) -> dict[Root, int]:
+    """Number the roots so that roots which may be the same memory have one number."""
+    numbers: dict[Root, int] = {}
+    for access in accesses:
+        for root in access.roots:
+            numbers.setdefault(root, len(numbers))
+    roots = list(numbers)
+    joined = [access.roots for access in accesses if len(access.roots) > 1]
+    joined += [
+        (mine, other)
+        for index, mine in enumerate(roots)
+        for other in roots[index + 1 :]
+        if mine.overlaps(other)
+    ]
+    for group in joined:
+        old = {numbers[root] for root in group}
+        for root, number in numbers.items():
+            if number in old:
+                numbers[root] = min(old)
+    return numbers
+
+
+def _back_edge(crossed: Crossings) -> int | None:
+    return next((loop for loop, how in crossed if how is not Crossing.ENDED), None)
+
+
+def _between(crossed: Crossings) -> Between:
+    ended = frozenset(loop for loop, how in crossed if how is Crossing.ENDED)
+    for loop, how in crossed:
+        if how is Crossing.PREVIOUS:
+            return Between(loop=loop, ended=ended)
+        if how is Crossing.EARLIER:
+            return Between(loop=loop, least=2, most=FAR, ended=ended)
+    return Between(ended=ended)
+
+
+def _uncovered(
+    meeting: Meeting, order: Coverage, units: tuple[int, ...]
+) -> tuple[int, int] | None:
+    for first, second in meeting.classes:
+        for unit in units:
+            mine, other = first & unit, second & unit
+            if mine and other:
+                found = order.uncovered(mine, other)
+                if found is not None:
+                    return found
+    return None
+
+
+def _meeting(earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
+    common = [root for root in earlier.roots if root in later.roots]
+    if not common:
+        if any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
+            threads = (earlier.footprint.threads, later.footprint.threads)
+            return Meeting(classes=(threads,), is_exact=False)
+        return NEVER
+    found = meet(
+        earlier.footprint,
+        later.footprint,
+        _between(crossed),
+        width=width,
+        assume_rows=_is_row_of_matrix(earlier, later),
+    )
+    if len(earlier.roots) > 1 or len(later.roots) > 1:
+        found = Meeting(classes=found.classes, is_exact=False, element=found.element)
+    return found if found.is_exact else _inside_pieces(found, earlier, later, crossed)
+
+
+def _is_row_of_matrix(earlier: Access, later: Access) -> bool:
+    """One store that a loop repeats, into a kernel's argument: a run-time factor of its index is
+    the length of a row, and rows do not overlap (decision 0010)."""
+    return (
+        earlier is later
+        and earlier.kind is AccessKind.WRITE
+        and all(root.is_global for root in earlier.roots)
+    )
+
+
+def _inside_pieces(
+    meeting: Meeting, earlier: Access, later: Access, crossed: Crossings
+) -> Meeting:
+    """Drop pairs of threads that own different pieces of one view: they stay in their own, unless
+    it is certain that they do not (the paper's piece discipline)."""
+    size = _shared_piece(earlier, later, crossed)
+    if size == 0:
+        return meeting
+    classes: dict[tuple[int, int], None] = {}
+    piece = (1 << size) - 1
+    for first, second in meeting.classes:
+        start = 0
+        while (first | second) >> start:
+            mine, other = first & piece << start, second & piece << start
+            if mine and other and (mine != other or mine & (mine - 1)):
+                classes[mine, other] = None
+            start += size
+    return Meeting(classes=tuple(classes), is_exact=False, element=meeting.element)
+
+
+def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
+    """Threads of the smallest piece that both accesses go through in one execution of its
+    narrowing; 0 if there is none below a block."""
+    loops = [loop for loop, _ in crossed]
+    sizes = [
+        mine.size
+        for mine in earlier.views
+        for other in later.views
+        if mine.view == other.view and mine.size and not any(loop in mine.loops for loop in loops)
+    ]
+    return min(sizes, default=0)

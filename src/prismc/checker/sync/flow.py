@@ -1,0 +1,293 @@
+"""What nodes mean to one another: summaries in sequence, side by side, as choices and loops.
+
+`State` goes through a sequence forwards and keeps the accesses that are behind, each with the order
+made since (the dataflow of pending accesses with coverage). Everything larger is built from the
+summaries of its parts, so that each node is looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import NONE, Coverage, both, side_by_side, then
+from prismc.checker.sync.graph import (
+    Access,
+    Crossing,
+    Crossings,
+    Entry,
+    Exit,
+    Flow,
+    Pending,
+    Step,
+    Summary,
+)
+
+NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=())),))
+
+_Key = tuple[int, Crossings]
+
+
+class State:
+    """A path through a sequence of nodes, in code whose units are `units`."""
+
+    def __init__(self, conflicts: Conflicts, units: tuple[int, ...]) -> None:
+        self._conflicts = conflicts
+        self._units = units
+        self._pending: dict[int, dict[_Key, Pending]] = {}
+        self._entries: dict[int, Entry] = {}
+        self._exits: dict[Exit, Flow] = {}
+        self._through = NONE
+        self.is_live = True
+
+    def expect(self, pending: Iterable[Pending]) -> None:
+        """Put accesses behind that are no part of the sequence itself."""
+        for item in pending:
+            self._add(item)
+
+    def conflict(self, summary: Summary) -> Conflict | None:
+        """The first access of a node that needs an order after something that is behind."""
+        return next(self.conflicts(summary), None)
+
+    def conflicts(self, summary: Summary) -> Iterator[Conflict]:
+        """All accesses of a node that need an order after something that is behind."""
+        if not self.is_live:
+            return
+        for entry in summary.entries:
+            behind = self._pending.get(self._conflicts.memory_of(entry.access))
+            if behind:
+                for pending in behind.values():
+                    found = self._conflicts.between(pending, entry, self._units)
+                    if found is not None:
+                        yield found
+
+    def barrier(self, order: Coverage) -> None:
+        """All threads of each unit wait for one another here."""
+        self._through = then(self._through, order)
+        for memory, behind in list(self._pending.items()):
+            self._pending[memory] = {}
+            for pending in behind.values():
+                self._add(_after(pending, order))
+
+    def apply(self, summary: Summary) -> None:
+        """Go past a node."""
+        if not self.is_live:
+            return
+        self._enter(summary)
+        exits = dict(summary.exits)
+        normal = exits.pop(Exit.NORMAL, None)
+        for kind, flow in exits.items():
+            self._leave(kind, flow)
+        if normal is None:
+            self.is_live = False
+            return
+        if normal.through.classes:
+            self.barrier(normal.through)
+        for pending in normal.pending:
+            self._add(pending)
+
+    def cross(self, loop: int) -> None:
+        """Take the back edge of a loop: all that is behind lies in the previous iteration."""
+        behind = [item for pending in self._pending.values() for item in pending.values()]
+        self._pending = {}
+        for item in behind:
+            self._add(crossed(item, loop, Crossing.PREVIOUS))
+
+    def behind(self) -> tuple[Pending, ...]:
+        """The accesses that are behind here."""
+        return tuple(item for items in self._pending.values() for item in items.values())
+
+    def summary(self) -> Summary:
+        """The sequence as one node."""
+        exits = dict(self._exits)
+        if self.is_live:
+            exits[Exit.NORMAL] = Flow(through=self._through, pending=self.behind())
+        return Summary(entries=tuple(self._entries.values()), exits=tuple(exits.items()))
+
+    def _enter(self, summary: Summary) -> None:
+        for entry in summary.entries:
+            before = then(self._through, entry.before)
+            if self._conflicts.is_complete(before):
+                continue
+            known = self._entries.get(entry.access.number)
+            if known is not None:
+                before = both(known.before, before)
+            if known is None or known.before != before:
+                self._entries[entry.access.number] = Entry(access=entry.access, before=before)
+
+    def _leave(self, kind: Exit, flow: Flow) -> None:
+        pending = [_after(item, flow.through) for item in self.behind()]
+        leaving = Flow(
+            through=then(self._through, flow.through), pending=(*pending, *flow.pending)
+        )
+        known = self._exits.get(kind)
+        self._exits[kind] = leaving if known is None else _either([known, leaving])
+
+    def _add(self, pending: Pending) -> None:
+        if self._conflicts.is_settled(pending):
+            return
+        behind = self._pending.setdefault(self._conflicts.memory_of(pending.access), {})
+        key = (pending.access.number, pending.crossed)
+        known = behind.get(key)
+        behind[key] = pending if known is None else _merged(known, pending)
+
+
+def crossed(pending: Pending, loop: int, how: Crossing) -> Pending:
+    """The access after the path has left an iteration of `loop`, if the access lies in it."""
+    if loop not in pending.access.loops:
+        return pending
+    rest = tuple(item for item in pending.crossed if item[0] != loop)
+    crossings = tuple(sorted((*rest, (loop, how)), key=lambda item: item[0]))
+    return Pending(access=pending.access, after=pending.after, crossed=crossings)
+
+
+def touch(access: Access) -> Summary:
+    """One access as a node."""
+    flow = Flow(through=NONE, pending=(Pending(access=access, after=NONE),))
+    return Summary(
+        entries=(Entry(access=access, before=NONE),), exits=((Exit.NORMAL, flow),)
+    )
+
+
+def leave(kind: Exit) -> Summary:
+    """A jump as a node."""
+    return Summary(entries=(), exits=((kind, Flow(through=NONE, pending=())),))
+
+
+def in_sequence(conflicts: Conflicts, summaries: Iterable[Summary]) -> Summary:
+    """Nodes one after the other, with nothing between them."""
+    state = State(conflicts, ())
+    for summary in summaries:
+        state.apply(summary)
+    return state.summary()
+
+
+def step_summary(conflicts: Conflicts, step: Step) -> Summary:
+    """A step's events one after the other."""
+    events = [event if isinstance(event, Summary) else touch(event) for event in step.events]
+    if not events:
+        return NOTHING
+    return events[0] if len(events) == 1 else in_sequence(conflicts, events)
+
+
+def either_of(summaries: Iterable[Summary]) -> Summary:
+    """One of several nodes: what any of them does, the order that all of them make."""
+    entries: dict[int, Entry] = {}
+    flows: dict[Exit, list[Flow]] = {}
+    for summary in summaries:
+        _gather(entries, summary)
+        for kind, flow in summary.exits:
+            flows.setdefault(kind, []).append(flow)
+    return Summary(
+        entries=tuple(entries.values()),
+        exits=tuple((kind, _either(found)) for kind, found in flows.items()),
+    )
+
+
+def side_by_side_of(summaries: Iterable[Summary]) -> Summary:
+    """Arms: nodes that disjoint sets of threads run at the same time."""
+    entries: dict[int, Entry] = {}
+    orders: list[Coverage] = []
+    pending: list[Pending] = []
+    for summary in summaries:
+        _gather(entries, summary)
+        for _, flow in summary.exits:
+            orders.append(flow.through)
+            pending += flow.pending
+    flow = Flow(through=side_by_side(orders), pending=tuple(pending))
+    return Summary(entries=tuple(entries.values()), exits=((Exit.NORMAL, flow),))
+
+
+def iteration_of(conflicts: Conflicts, test: Summary, body: Summary) -> Summary:
+    """One iteration of a loop: its test, then its body."""
+    return in_sequence(conflicts, (test, body))
+
+
+def repeated(iteration: Summary, loop: int) -> tuple[Pending, ...]:
+    """What is behind when a new iteration starts: of the one before, and of those before that."""
+    ends = [flow for kind, flow in iteration.exits if kind in (Exit.NORMAL, Exit.CONTINUE)]
+    if not ends:
+        return ()
+    whole = _either(ends)
+    last = [crossed(item, loop, Crossing.PREVIOUS) for item in whole.pending]
+    older = [crossed(_after(i, whole.through), loop, Crossing.EARLIER) for i in whole.pending]
+    return (*last, *older)
+
+
+def loop_of(
+    conflicts: Conflicts,
+    test: Summary,
+    iteration: Summary,
+    loop: int,
+    *,
+    runs: bool,
+    ends: bool,
+) -> Summary:
+    """All iterations of a loop as one node. `runs`: at least one; `ends`: its test can fail."""
+    leaving: list[Flow] = []
+    returning: list[Flow] = []
+    for kind, flow in iteration.exits:
+        if kind is Exit.RETURN:
+            returning.append(flow)
+        elif kind is Exit.BREAK:
+            leaving.append(flow)
+        elif ends:
+            leaving.append(_followed(flow, test))
+    if ends and not runs:
+        leaving += [flow for kind, flow in test.exits if kind is Exit.NORMAL]
+    exits = [(Exit.NORMAL, leaving), (Exit.RETURN, returning)]
+    return Summary(
+        entries=iteration.entries,
+        exits=tuple((kind, _ended(_either(flows), loop)) for kind, flows in exits if flows),
+    )
+
+
+def _followed(flow: Flow, test: Summary) -> Flow:
+    """A flow that goes through the loop's test once more."""
+    after = dict(test.exits).get(Exit.NORMAL)
+    if after is None or not (after.pending or after.through.classes):
+        return flow
+    return Flow(
+        through=then(flow.through, after.through),
+        pending=(*(_after(item, after.through) for item in flow.pending), *after.pending),
+    )
+
+
+def _ended(flow: Flow, loop: int) -> Flow:
+    pending = tuple(crossed(item, loop, Crossing.ENDED) for item in flow.pending)
+    return Flow(through=flow.through, pending=pending)
+
+
+def _gather(entries: dict[int, Entry], summary: Summary) -> None:
+    for entry in summary.entries:
+        known = entries.get(entry.access.number)
+        if known is not None:
+            entry = Entry(access=entry.access, before=both(known.before, entry.before))
+        entries[entry.access.number] = entry
+
+
+def _either(flows: list[Flow]) -> Flow:
+    if len(flows) == 1:
+        return flows[0]
+    through = flows[0].through
+    for flow in flows[1:]:
+        through = both(through, flow.through)
+    merged: dict[_Key, Pending] = {}
+    for flow in flows:
+        for item in flow.pending:
+            key = (item.access.number, item.crossed)
+            known = merged.get(key)
+            merged[key] = item if known is None else _merged(known, item)
+    return Flow(through=through, pending=tuple(merged.values()))
+
+
+def _merged(first: Pending, second: Pending) -> Pending:
+    after = both(first.after, second.after)
+    return Pending(access=first.access, after=after, crossed=first.crossed)
+
+
+def _after(pending: Pending, order: Coverage) -> Pending:
+    if not order.classes:
+        return pending
+    after = then(pending.after, order)
+    return Pending(access=pending.access, after=after, crossed=pending.crossed)

@@ -1,0 +1,213 @@
+"""The synchronisation graph of one function: accesses to memory and the order of the program.
+
+Nodes stand for whole statements of code at one perspective, so that every place between two nodes
+is reached by all threads of a unit together: a barrier may stand there. Program order is the
+structure itself: sequence, both arms of a choice, the back edge of a loop. Arms of a split run side
+by side. Sets of threads are bit masks over the function's instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from prismc.checker.sync.coverage import Coverage
+from prismc.checker.sync.footprints import Footprint
+from prismc.checker.sync.plan import AccessKind, Position
+from prismc.hardware.groups import Perspective
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+
+class Root(Record):
+    """Memory that pointers reach: a pointer parameter, or a shared array (one slot of it).
+
+    Two roots are the same memory if they are the same object, or if both are shared and their bytes
+    [low, high) overlap. `is_global` holds for parameters of kernels. `parameter` is the parameter's
+    position, -1 for a shared array.
+    """
+
+    name: str
+    span: Span
+    parameter: int = -1
+    is_global: bool = False
+    low: int = 0
+    high: int = 0
+
+    def overlaps(self, other: Root) -> bool:
+        return self is other or (self.low < other.high and other.low < self.high)
+
+
+class ViewUse(Record):
+    """A narrowing that an access goes through, in one execution of its statement.
+
+    `view` is the id of the view's variable, `size` the threads of a piece (0 for a whole block or
+    more), `loops` the loops around the narrowing.
+    """
+
+    view: int
+    name: str
+    size: int
+    loops: tuple[int, ...]
+
+
+class Access(Record):
+    """One place that touches memory. `number` follows the text; `loops` are the loops around it,
+    outermost first."""
+
+    number: int
+    roots: tuple[Root, ...]
+    kind: AccessKind
+    footprint: Footprint
+    views: tuple[ViewUse, ...]
+    loops: tuple[int, ...]
+    at: Span
+
+
+class Crossing(Enum):
+    """How an earlier access lies to a later one in a loop around it: in the iteration before, in
+    one before that, or in an execution of the loop that has ended."""
+
+    PREVIOUS = "previous iteration"
+    EARLIER = "earlier iteration"
+    ENDED = "ended"
+
+
+Crossings = tuple[tuple[int, Crossing], ...]
+
+
+class Exit(Enum):
+    """Where a path leaves a node."""
+
+    NORMAL = "normal"
+    BREAK = "break"
+    CONTINUE = "continue"
+    RETURN = "return"
+
+
+class Entry(Record):
+    """An access that a node reaches from its start, with the order made before it on the way."""
+
+    access: Access
+    before: Coverage
+
+
+class Pending(Record):
+    """An access that is behind, with the order made after it, and the loops crossed since."""
+
+    access: Access
+    after: Coverage
+    crossed: Crossings = ()
+
+
+class Flow(Record):
+    """What has happened when a path leaves a node: the order made on the way, and the accesses."""
+
+    through: Coverage
+    pending: tuple[Pending, ...]
+
+
+class Summary(Record):
+    """All that the surroundings of a node need to know about it (`docs/language.md`, "Where
+    barriers come from")."""
+
+    entries: tuple[Entry, ...]
+    exits: tuple[tuple[Exit, Flow], ...]
+
+
+class Node(Record):
+    """Base of nodes. `before` is the place in front of the node, `span` its text."""
+
+    before: Position
+    span: Span
+
+
+class Step(Node):
+    """A statement, or the part of one that is evaluated first: its events in order."""
+
+    events: tuple[Access | Summary, ...]
+
+
+class Choice(Node):
+    """An `if`: the condition's accesses, then one of two sequences."""
+
+    head: Step
+    arms: tuple[Sequence, Sequence]
+
+
+class Loop(Node):
+    """A `for` or `while` with id `loop`.
+
+    `head` is evaluated once, `test` before each iteration (and when the loop ends). `runs` holds if
+    the body runs at least once, `ends` if the test can end the loop. `end` is the place after the
+    body's last statement.
+    """
+
+    loop: int
+    head: Step
+    test: Step
+    body: Sequence
+    runs: bool
+    ends: bool
+    end: Position
+
+
+class Jump(Node):
+    """`break`, `continue` or `return`; the values of a return are a step before it."""
+
+    exit: Exit
+
+
+class Region(Node):
+    """Code at one perspective: a function's body, a `group`, an arm. `units` are the sets of
+    threads that run it, each on its own; a barrier in it is one barrier for each unit."""
+
+    perspective: Perspective
+    units: tuple[int, ...]
+    body: Sequence
+
+    @property
+    def threads(self) -> int:
+        threads = 0
+        for unit in self.units:
+            threads |= unit
+        return threads
+
+
+class Arms(Node):
+    """A `split`: regions that run side by side."""
+
+    regions: tuple[Region, ...]
+
+
+Sequence = tuple[Node, ...]
+
+
+class Graph(Record):
+    """The graph of one function. `everyone` is the set of all threads of its instance."""
+
+    symbol: str
+    everyone: int
+    top: Region
+    accesses: tuple[Access, ...]
+
+
+def nodes_in(sequence: Sequence) -> Iterator[Node]:
+    """Every node, outer before inner, in the order of the text."""
+    for node in sequence:
+        yield node
+        for inner in sequences_of(node):
+            yield from nodes_in(inner)
+
+
+def sequences_of(node: Node) -> tuple[Sequence, ...]:
+    """The sequences directly inside a node."""
+    match node:
+        case Choice(arms=arms):
+            return arms
+        case Loop(body=body) | Region(body=body):
+            return (body,)
+        case Arms(regions=regions):
+            return tuple(region.body for region in regions)
+        case _:
+            return ()

@@ -1,0 +1,374 @@
+"""Where full barriers stand: the fewest places that put all conflicting accesses in order.
+
+Every required order is an interval of places, from just after the earlier access to just before
+the later one. In straight-line code the greedy choice (the last place of the interval that ends
+first) stabs all intervals with the fewest points. In a loop the intervals lie on a circle: one of
+them is stabbed at each of its places in turn and the rest greedily from there. Loops are planned
+from the inside out, so a barrier stands in an inner loop only for what the inner loop itself needs;
+an order between a loop and what is around it is made outside (A. Darte and R. Schreiber, "A
+linear-time algorithm for optimal barrier placement", PPoPP 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import Coverage, barrier
+from prismc.checker.sync.flow import (
+    NOTHING,
+    State,
+    either_of,
+    in_sequence,
+    iteration_of,
+    leave,
+    loop_of,
+    repeated,
+    side_by_side_of,
+    step_summary,
+)
+from prismc.checker.sync.graph import (
+    Arms,
+    Choice,
+    Jump,
+    Loop,
+    Node,
+    Pending,
+    Region,
+    Sequence,
+    Step,
+    Summary,
+)
+from prismc.checker.sync.plan import Position
+from prismc.source.record import Record
+
+# Placements of one loop that are equally good inside it and kept for its surroundings to choose.
+MOST_OPTIONS = 8
+# In a body of more nodes a circle is not opened at every gap, only where one has to be.
+MOST_STARTS = 16
+
+
+# The conflicts that ask for barriers, by gap: the node that the barrier stands in front of; after
+# the last node, their number.
+Gaps = Mapping[int, Conflict]
+
+
+class Insertion(Record):
+    """A full barrier in the code of `region`: in front of `node`, or (with `is_end`) after the last
+    statement of the loop `node`. `conflict` asked for it."""
+
+    node: Node
+    is_end: bool
+    region: Region
+    conflict: Conflict
+
+    @property
+    def position(self) -> Position:
+        if self.is_end and isinstance(self.node, Loop):
+            return self.node.end
+        return self.node.before
+
+
+class Planned(Record):
+    """A node with the barriers inside it, and what its surroundings need to know."""
+
+    insertions: tuple[Insertion, ...]
+    summary: Summary
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The accesses that can be in conflict with something outside."""
+        behind = [item.access for _, flow in self.summary.exits for item in flow.pending]
+        ahead = [entry.access for entry in self.summary.entries]
+        return frozenset(access.number for access in (*behind, *ahead))
+
+
+class _Gap(Record):
+    """A barrier in front of node number `index` (after the last one: the number of nodes), and the
+    conflict that asked for it."""
+
+    index: int
+    conflict: Conflict
+
+
+def place_barriers(region: Region, conflicts: Conflicts) -> Planned:
+    """Plan a function's body."""
+    return _Region(region, conflicts).sequence(region.body)
+
+
+class _Region:
+    """Plans the code of one region."""
+
+    def __init__(self, region: Region, conflicts: Conflicts) -> None:
+        self._region = region
+        self.conflicts = conflicts
+        self.order: Coverage = barrier(region.units)
+        self.speaks_alone = not self.order.classes
+
+    def sequence(self, nodes: Sequence, expected: tuple[Pending, ...] = ()) -> Planned:
+        """Plan nodes that run one after the other, after accesses that are `expected` behind."""
+        options = [self._options(node) for node in nodes]
+        chosen = [found[0] for found in options]
+
+        def cost(trial: list[Planned]) -> int:
+            return len(self._greedy(nodes, trial, expected))
+
+        self._choose(options, chosen, cost_of=cost)
+        gaps = _places(self._greedy(nodes, chosen, expected))
+        return Planned(
+            insertions=self.insertions(nodes, chosen, gaps, around=None),
+            summary=self.along(chosen, gaps),
+        )
+
+    def _choose(
+        self,
+        options: list[tuple[Planned, ...]],
+        chosen: list[Planned],
+        *,
+        cost_of: Callable[[list[Planned]], int],
+    ) -> None:
+        """Take for each node in turn the option that leaves the fewest barriers around it."""
+        for index, found in enumerate(options):
+            if len(found) > 1:
+                costs = [
+                    cost_of([*chosen[:index], option, *chosen[index + 1 :]]) for option in found
+                ]
+                chosen[index] = found[costs.index(min(costs))]
+
+    def _options(self, node: Node) -> tuple[Planned, ...]:
+        """The ways to plan a node's inside, the preferred one first."""
+        match node:
+            case Step():
+                return (_without_barriers(step_summary(self.conflicts, node)),)
+            case Jump(exit=exit):
+                return (_without_barriers(leave(exit)),)
+            case Region():
+                return (_Region(node, self.conflicts).sequence(node.body),)
+            case Arms(regions=regions):
+                arms = [_Region(arm, self.conflicts).sequence(arm.body) for arm in regions]
+                return (_joined(arms, side_by_side_of(arm.summary for arm in arms)),)
+            case Choice():
+                return (self._choice(node),)
+            case Loop():
+                return self._loop(node)
+        raise TypeError(f"no such node: {node!r}")
+
+    def _choice(self, node: Choice) -> Planned:
+        head = step_summary(self.conflicts, node.head)
+        behind = _behind(head)
+        arms = [self.sequence(arm, behind) for arm in node.arms]
+        either = either_of(arm.summary for arm in arms)
+        return _joined(arms, in_sequence(self.conflicts, (head, either)))
+
+    # ----------------------------------------------------------------------- sequences
+
+    def state(self) -> State:
+        """The start of a path through this code."""
+        return State(self.conflicts, self._region.units)
+
+    def _greedy(
+        self, nodes: Sequence, chosen: list[Planned], expected: tuple[Pending, ...]
+    ) -> list[_Gap]:
+        """Barriers for a straight line: each just before the first node that needs one."""
+        state = self.state()
+        state.expect(expected)
+        return list(self.walk(state, nodes, chosen, range(len(nodes))))
+
+    def walk(
+        self, state: State, nodes: Sequence, chosen: list[Planned], order: Iterable[int]
+    ) -> Iterator[_Gap]:
+        for index in order:
+            found = self._needed(state, chosen[index].summary)
+            if found is not None:
+                yield _Gap(index=index, conflict=found)
+                state.barrier(self.order)
+            state.apply(chosen[index].summary)
+
+    def _needed(self, state: State, summary: Summary) -> Conflict | None:
+        return None if self.speaks_alone else state.conflict(summary)
+
+    def along(self, chosen: list[Planned], gaps: Gaps) -> Summary:
+        """The sequence with its barriers as one node."""
+        if not chosen and not gaps:
+            return NOTHING
+        state = self.state()
+        for index, planned in enumerate(chosen):
+            if index in gaps:
+                state.barrier(self.order)
+            state.apply(planned.summary)
+        if len(chosen) in gaps and state.is_live:
+            state.barrier(self.order)
+        return state.summary()
+
+    def insertions(
+        self,
+        nodes: Sequence,
+        chosen: list[Planned],
+        gaps: Gaps,
+        *,
+        around: Loop | None,
+    ) -> tuple[Insertion, ...]:
+        """The barriers of a sequence in the order of the text; `around` is the loop whose body it
+        is."""
+        found: list[Insertion] = []
+        for index, node in enumerate(nodes):
+            if index in gaps:
+                found.append(self._insertion(node, gaps[index], is_end=False))
+            found += chosen[index].insertions
+        if len(nodes) in gaps and around is not None:
+            found.append(self._insertion(around, gaps[len(nodes)], is_end=True))
+        return tuple(found)
+
+    def _insertion(self, node: Node, conflict: Conflict, *, is_end: bool) -> Insertion:
+        return Insertion(
+            node=node, is_end=is_end, region=self._region, conflict=conflict
+        )
+
+    # ----------------------------------------------------------------------- loops
+
+    def _loop(self, node: Loop) -> tuple[Planned, ...]:
+        options = [self._options(inner) for inner in node.body]
+        chosen = [found[0] for found in options]
+        circle = _Circle(self, node)
+
+        def cost(trial: list[Planned]) -> int:
+            return min(len(gaps) for gaps in circle.placements(trial))
+
+        self._choose(options, chosen, cost_of=cost)
+        placements = circle.placements(chosen)
+        return tuple(circle.planned(chosen, gaps) for gaps in placements[:MOST_OPTIONS])
+
+
+class _Circle:
+    """The body of a loop as a circle: its test, its nodes, and over the back edge again."""
+
+    def __init__(self, around: _Region, loop: Loop) -> None:
+        self._around = around
+        self._loop = loop
+        self._conflicts = around.conflicts
+        self._head = step_summary(self._conflicts, loop.head)
+        self._test = step_summary(self._conflicts, loop.test)
+        self._size = len(loop.body)
+
+    def placements(self, chosen: list[Planned]) -> list[Gaps]:
+        """The smallest sets of gaps that put everything inside the loop in order."""
+        first = self._first_interval(chosen)
+        if first is None:
+            return [self._repaired(chosen, {})]
+        starts, conflict = first
+        if self._size < MOST_STARTS:
+            starts = range(self._size + 1)
+        found: list[Gaps] = []
+        for start in starts:
+            gaps = {start: conflict, **_places(self._from(start, chosen))}
+            found += [self._repaired(chosen, same) for same in self._equals(gaps)]
+        least = min(len(gaps) for gaps in found)
+        smallest = {tuple(sorted(gaps)): gaps for gaps in reversed(found) if len(gaps) == least}
+        return list(reversed(smallest.values()))
+
+    def planned(self, chosen: list[Planned], gaps: Gaps) -> Planned:
+        """The whole loop with barriers in `gaps`."""
+        loop = self._loop
+        summary = loop_of(
+            self._conflicts,
+            self._test,
+            self._iteration(chosen, gaps),
+            loop.loop,
+            runs=loop.runs,
+            ends=loop.ends,
+        )
+        return Planned(
+            insertions=self._around.insertions(loop.body, chosen, gaps, around=loop),
+            summary=in_sequence(self._conflicts, (self._head, summary)),
+        )
+
+    def _first_interval(self, chosen: list[Planned]) -> tuple[Iterable[int], Conflict] | None:
+        """The gaps of the shortest interval that is known to need a barrier, and its conflict."""
+        intervals: list[tuple[list[int], Conflict]] = []
+        state = self._around.state()
+        state.apply(self._test)
+        for gap in self._around.walk(state, self._loop.body, chosen, range(self._size)):
+            start = self._node_of(gap.conflict, chosen) + 1
+            intervals.append((list(range(start, gap.index + 1)), gap.conflict))
+        if not intervals:
+            found = self._repeated_conflict(chosen, {})
+            if found is None:
+                return None
+            intervals.append((self._gaps_around(found, chosen), found))
+        return min(intervals, key=lambda interval: len(interval[0]))
+
+    def _gaps_around(self, conflict: Conflict, chosen: list[Planned]) -> list[int]:
+        """The gaps on the way from an access over the back edge to the later one."""
+        earlier = self._node_of(conflict, chosen)
+        later = _index_of(conflict.later.number, chosen)
+        return list(dict.fromkeys((*range(later + 1), *range(earlier + 1, self._size + 1))))
+
+    def _node_of(self, conflict: Conflict, chosen: list[Planned]) -> int:
+        return _index_of(conflict.earlier.number, chosen)
+
+    def _from(self, start: int, chosen: list[Planned]) -> Iterator[_Gap]:
+        """Further barriers, greedily, once around from one in gap `start`."""
+        around, body = self._around, self._loop.body
+        state = around.state()
+        yield from around.walk(state, body, chosen, range(start, self._size))
+        state.cross(self._loop.loop)
+        found = state.conflict(self._test)
+        if found is not None and start != self._size:
+            yield _Gap(index=self._size, conflict=found)
+            state.barrier(around.order)
+        state.apply(self._test)
+        yield from around.walk(state, body, chosen, range(min(start, self._size)))
+
+    def _equals(self, gaps: Gaps) -> Iterator[Gaps]:
+        """The same places around the circle: the start of the body is the end of the one before,
+        unless a test stands between."""
+        yield gaps
+        if not self._loop.test.events and 0 in gaps and self._size not in gaps:
+            yield {index or self._size: found for index, found in gaps.items()}
+
+    def _repaired(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
+        """With a barrier at the start of the body if paths that the circle does not show need one:
+        from `continue`, or from what is evaluated once before the loop."""
+        found = self._repeated_conflict(chosen, gaps)
+        if found is None:
+            state = self._around.state()
+            state.expect(_behind(self._head))
+            found = state.conflict(self._iteration(chosen, gaps))
+        return gaps if found is None or self._around.speaks_alone else {0: found, **gaps}
+
+    def _repeated_conflict(
+        self, chosen: list[Planned], gaps: Gaps
+    ) -> Conflict | None:
+        iteration = self._iteration(chosen, gaps)
+        state = self._around.state()
+        state.expect(repeated(iteration, self._loop.loop))
+        return None if self._around.speaks_alone else state.conflict(iteration)
+
+    def _iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
+        return iteration_of(self._conflicts, self._test, self._around.along(chosen, gaps))
+
+
+def _places(gaps: Iterable[_Gap]) -> Gaps:
+    return {gap.index: gap.conflict for gap in gaps}
+
+
+def _index_of(number: int, chosen: list[Planned]) -> int:
+    """The node that holds an access; -1 for the test of the loop around."""
+    for index, planned in enumerate(chosen):
+        if number in planned.numbers:
+            return index
+    return -1
+
+
+def _without_barriers(summary: Summary) -> Planned:
+    return Planned(insertions=(), summary=summary)
+
+
+def _joined(parts: Iterable[Planned], summary: Summary) -> Planned:
+    insertions = tuple(insertion for part in parts for insertion in part.insertions)
+    return Planned(insertions=insertions, summary=summary)
+
+
+def _behind(summary: Summary) -> tuple[Pending, ...]:
+    """What is behind after a step, which has no other exits."""
+    return tuple(item for _, flow in summary.exits for item in flow.pending)

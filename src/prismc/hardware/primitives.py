@@ -1,0 +1,56 @@
+"""The few instructions that the sync plan itself emits, one row each; everything else is `stdlib/`.
+
+Counts and masks: `{mask}`, `{barrier}`, `{count}` are filled by whoever prints an instruction.
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions" (`bar`, `barrier`,
+`bar.warp.sync`).
+"""
+
+from __future__ import annotations
+
+from prismc.source.record import Record
+
+WARP_THREADS = 32
+# Barrier 0 is `__syncthreads`'; a block has 16 in all (PTX ISA, "barrier": operand a is 0 to 15).
+FIRST_NAMED_BARRIER = 1
+LAST_NAMED_BARRIER = 15
+# Aligned groups that a mask can name inside a warp, whole warps included.
+LANE_GROUPS = (2, 4, 8, 16, 32)
+
+
+class Primitive(Record):
+    """A barrier instruction: how PTX and CUDA C++ write it, and whom it stands for."""
+
+    name: str
+    ptx: str
+    cuda: str
+    meaning: str
+
+
+BLOCK_BARRIER = Primitive(
+    name="block barrier",
+    ptx="bar.sync 0;",
+    cuda="__syncthreads()",
+    meaning="all threads of the block wait for one another",
+)
+WARP_BARRIER = Primitive(
+    name="warp barrier",
+    ptx="bar.warp.sync {mask};",
+    cuda="__syncwarp({mask})",
+    meaning="the lanes of the mask wait for one another",
+)
+NAMED_BARRIER = Primitive(
+    name="named barrier",
+    ptx="barrier.sync {barrier}, {count};",
+    cuda='asm volatile("barrier.sync %0, %1;" :: "r"({barrier}), "r"({count}) : "memory")',
+    meaning="`count` threads, whole warps, wait for one another at barrier `barrier`",
+)
+
+
+def fits_lanes(threads: int) -> bool:
+    """Whether aligned groups of `threads` are lanes of one warp that a mask can name."""
+    return threads in LANE_GROUPS
+
+
+def fits_named_barrier(threads: int) -> bool:
+    """Whether a barrier can count `threads`: whole warps only (PTX ISA, "barrier", operand b)."""
+    return threads >= WARP_THREADS and threads % WARP_THREADS == 0
