@@ -260,15 +260,22 @@ class Expressions:
         )
 
     def index(self, expression: typed.Expression, *, wide: bool) -> Value:
-        """An index expression as i32 or i64; sums and products that may pass 2^31 take 64 bits."""
+        """An index expression as i32 or i64; sums and products that may pass 2^31 take 64 bits.
+
+        The factors of a product stay ints where they are sums of ints, as variables of that value
+        would be: one wide multiplication instead of a long one.
+        """
         if (
             isinstance(expression, typed.Binary)
             and expression.operator in _WIDENING
             and expression.type == model.INT
         ):
-            left = self.index(expression.left, wide=wide)
-            right = self.index(expression.right, wide=wide)
             operator = BINARY[expression.operator]
+            is_product = operator is BinaryOperator.MUL
+            left, right = (
+                self.index(side, wide=wide and not (is_product and _is_sum(side)))
+                for side in (expression.left, expression.right)
+            )
             return combine_indices(self._frame, operator, left, right, wide=wide)
         return as_index(self._frame, self._value(expression))
 
@@ -338,6 +345,14 @@ class Expressions:
 
     def _add(self, op: Op) -> Value:
         return self._builder.add(op).result
+
+
+def _is_sum(expression: typed.Expression) -> bool:
+    """Whether an expression adds up terms without multiplying any."""
+    if not isinstance(expression, typed.Binary):
+        return True
+    is_sign = expression.operator in ("+", "-")
+    return is_sign and _is_sum(expression.left) and _is_sum(expression.right)
 
 
 def _is_cheap(expression: typed.Expression) -> bool:
