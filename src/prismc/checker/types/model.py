@@ -61,6 +61,12 @@ class FunctionType(Type):
     result: Type
 
 
+class LiteralType(Type):
+    """The type of a literal that has not met a type yet. It never leaves elaboration."""
+
+    is_float: bool
+
+
 ERROR = ErrorType()
 VOID = VoidType()
 BOOLEAN = ScalarType(scalar=BOOL)

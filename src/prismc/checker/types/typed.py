@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from prismc.checker.types.model import Type
+from prismc.checker.types.model import ArrayType, PointerType, Type
 from prismc.hardware.groups import Bound, Perspective
 from prismc.source.record import Record
 from prismc.source.span import Span
@@ -59,6 +59,13 @@ class Variable(Record):
     layout: Instance | None = None
 
 
+def read_type(variable: Variable) -> Type:
+    """The type of an expression that names a variable: a shared array is used as a pointer."""
+    if variable.kind is VariableKind.SHARED and isinstance(variable.type, ArrayType):
+        return PointerType(element=variable.type.element)
+    return variable.type
+
+
 # --------------------------------------------------------------------------- expressions
 
 
@@ -84,7 +91,10 @@ class Refused(Expression):
 
 
 class Read(Expression):
-    """The value of a variable; for an array or a pointer, the array or pointer itself."""
+    """The value of a variable; for an array or a pointer, the array or pointer itself.
+
+    A shared array is read as a pointer to its elements.
+    """
 
     variable: Variable
 
@@ -497,6 +507,8 @@ class Instance(Record):
     `symbol` is unique in the program and is the C name. `bound` is what `@requires` promises.
     `threads` is the number of threads in a block if a kernel that reaches this instance fixes it
     (one instance per such number), else None. `declared_shared` is `smem =` in bytes or None.
+    `assumptions` are the conditions of a kernel's `@assume`, over its parameters: bools, with
+    `Builtin` `aligned(pointer, bytes)` among them.
     `generics` are the arguments as they are shown, for messages. `origin` is the span of the use
     that asked for this instance (a call, an export), None for code checked in its own right.
     Its statements stand in the program's `Body` for it.
@@ -517,6 +529,7 @@ class Instance(Record):
     span: Span
     requires_span: Span
     module: str
+    assumptions: tuple[Expression, ...] = ()
 
     @property
     def is_kernel(self) -> bool:

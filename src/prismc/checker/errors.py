@@ -1,0 +1,69 @@
+"""P09xx: what the language has and this compiler does not build yet, one code a family."""
+
+from __future__ import annotations
+
+from prismc.diagnostics.problem import Problem, Severity
+
+
+class AsyncUnsupported(Problem):
+    code = "P0901"
+    title = "asynchronous copies are not supported yet"
+    message = "{what} is not supported yet: copies that complete later are not built"
+    label = "asynchronous"
+    help_text = "copy with loads and stores through a `partition`"
+
+    what: str
+
+
+class PipelineUnsupported(Problem):
+    code = "P0902"
+    title = "pipelines are not supported yet"
+    message = "`pipeline` is not supported yet"
+    help_text = "write the loop with `partition` and `claim`; barriers are derived"
+
+
+class FinishUnsupported(Problem):
+    code = "P0903"
+    title = "`finish` is not supported yet"
+    message = "`finish` is not supported yet"
+    help_text = "do the last step in a kernel of its own"
+
+
+class TensorMapsUnsupported(Problem):
+    code = "P0904"
+    title = "tensor maps are not supported yet"
+    message = "tensor maps and matrix descriptors are not supported yet"
+    help_text = "pass a pointer and load through it"
+
+
+class LayoutsUnsupported(Problem):
+    code = "P0905"
+    title = "layouts are not supported yet"
+    message = "{what} is not supported yet: layouts of shared arrays are not built"
+    help_text = "write the layout into the index expressions"
+
+    what: str
+
+
+class ClustersUnsupported(Problem):
+    code = "P0906"
+    title = "clusters are not supported yet"
+    message = "`cluster =` above 1 is not supported yet"
+    help_text = "launch single blocks: `block[1]`"
+
+
+class TestsUnsupported(Problem):
+    code = "P0907"
+    title = "host tests are not run yet"
+    severity = Severity.WARNING
+    message = "`test` is not supported yet: its body is neither checked nor run"
+    help_text = "test the kernel from the host for now"
+
+
+class AssumeUnsupported(Problem):
+    code = "P0908"
+    title = "this form of `assume` is not supported yet"
+    message = "{what} is not supported yet"
+    help_text = "state the assumption with `@assume` before the kernel"
+
+    what: str

@@ -1,0 +1,289 @@
+"""Attributes: `@requires`, `@launch`, `@effects`, `@assume`."""
+
+from __future__ import annotations
+
+from prismc.checker.errors import AssumeUnsupported, AsyncUnsupported, ClustersUnsupported
+from prismc.checker.types import typed
+from prismc.checker.types.constructs import Constructs
+from prismc.checker.types.context import is_refused
+from prismc.checker.types.errors import (
+    BadAttribute,
+    BadLaunchThreads,
+    BadRequires,
+    UnknownAttribute,
+)
+from prismc.checker.types.model import BOOLEAN, INT, PointerType
+from prismc.diagnostics.suggest import did_you_mean
+from prismc.frontend import ast
+from prismc.hardware.groups import Bound, Level, Perspective
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+_ATTRIBUTES = ("requires", "launch", "effects", "assume")
+_LAUNCH = ("threads", "min_blocks", "cluster", "cooperative")
+_EFFECTS = ("reads", "writes", "syncs", "agent", "completes", "needs")
+_LARGEST_BLOCK = 1024  # threads (CUDA C++ Programming Guide, "Compute Capabilities")
+
+Declared = ast.Function | ast.Kernel
+
+
+class Requires(Record):
+    """What `@requires(..)` says: the bound, and `smem =` in bytes if it is there."""
+
+    bound: Bound
+    shared: int | None
+    span: Span
+
+
+class Attributes(Constructs):
+    """Reads a declaration's attributes; None stands for one that was refused."""
+
+    def _attribute(self, node: Declared, name: str) -> ast.Attribute | None:
+        """The attribute of this name, the first if there are several."""
+        found = [attribute for attribute in node.attributes if attribute.name.text == name]
+        for repeated in found[1:]:
+            self._bad_attribute(
+                repeated.name, name, "it stands here already", "remove one of the two"
+            )
+        return found[0] if found else None
+
+    def _bad_attribute(self, node: ast.Node, attribute: str, reason: str, advice: str) -> None:
+        self.report(BadAttribute(at=node.span, attribute=attribute, reason=reason, advice=advice))
+
+    def check_attributes(self, node: Declared) -> None:
+        """Unknown attributes, and those that do not belong on this kind of declaration."""
+        for attribute in node.attributes:
+            name = attribute.name.text
+            if name not in _ATTRIBUTES:
+                advice = did_you_mean(name, _ATTRIBUTES, f"there are: {', '.join(_ATTRIBUTES)}")
+                self.report(UnknownAttribute(at=attribute.name.span, name=name, advice=advice))
+            if name == "launch" and not isinstance(node, ast.Kernel):
+                self._bad_attribute(attribute.name, name, "it belongs to a kernel", "remove it")
+            if name == "effects" and not (isinstance(node, ast.Function) and node.is_unsafe):
+                self._bad_attribute(
+                    attribute.name,
+                    name,
+                    "it belongs to an `unsafe def`; of other functions effects are derived",
+                    "remove it",
+                )
+
+    # ------------------------------------------------------------------ requires
+
+    def requires(self, node: Declared) -> Requires | None:
+        """The bound; an expression function has that of one thread."""
+        self.check_attributes(node)
+        attribute = self._attribute(node, "requires")
+        if attribute is None:
+            if isinstance(node, ast.Kernel):
+                self._bad_requires(
+                    node.name,
+                    f"kernel `{node.name.text}` has none",
+                    "write `@requires(grid[1], block[1], thread[n])` above it",
+                )
+                return None
+            return Requires(bound=Bound(0, 0, 1, 1), shared=None, span=node.name.span)
+        shared = self._shared_bytes(attribute)
+        entries = [self._entry(argument) for argument in attribute.arguments]
+        known = [entry for entry in entries if entry is not None]
+        if len(known) != len(entries):
+            return None
+        if not known:
+            self._bad_requires(attribute, "it names no perspective", "write `@requires(thread[1])`")
+            return None
+        bound = self._bound(attribute, known)
+        if bound is None:
+            return None
+        return Requires(bound=bound, shared=shared, span=attribute.span)
+
+    def _bad_requires(self, node: ast.Node, reason: str, advice: str) -> None:
+        self.report(BadRequires(at=node.span, reason=reason, advice=advice))
+
+    def _entry(self, node: ast.Expression) -> Perspective | None:
+        if isinstance(node, ast.PerspectiveLiteral | ast.Reference):
+            return self.perspective_of(node)
+        self._bad_requires(node, "this is no perspective", "write `level[n]`")
+        return None
+
+    def _bound(self, attribute: ast.Attribute, entries: list[Perspective]) -> Bound | None:
+        """Levels go down; after specialisation later entries at or above the top's are dropped."""
+        sizes = dict.fromkeys((Level.GRID, Level.BLOCK, Level.THREAD), 0)
+        top = entries[0].level
+        last: Level | None = None
+        for node, entry in zip(attribute.arguments, entries, strict=True):
+            if last is not None and entry.level >= top and self.generics:
+                continue
+            if last is not None and entry.level >= last:
+                self._bad_requires(
+                    node,
+                    f"{entry} is not below {last.name.lower()}",
+                    "name the levels from broad to narrow, each once",
+                )
+                return None
+            sizes[entry.level] = entry.size
+            last = entry.level
+        for level in sizes:
+            if level < top and sizes[level] == 0:
+                sizes[level] = 1
+        base = 0 if top is Level.GRID else sizes[top]
+        return Bound(sizes[Level.GRID], sizes[Level.BLOCK], sizes[Level.THREAD], base)
+
+    def _shared_bytes(self, attribute: ast.Attribute) -> int | None:
+        for argument in attribute.named:
+            if argument.name.text != "smem":
+                advice = did_you_mean(argument.name.text, ("smem",), "only `smem = bytes` is named")
+                self._bad_requires(argument.name, f"`{argument.name.text}` is unknown", advice)
+                continue
+            value = self.constant_integer(argument.value, "`smem`")
+            if value is not None and value < 0:
+                self._bad_requires(argument.value, "`smem` is negative", "give bytes")
+                continue
+            return value
+        return None
+
+    # ------------------------------------------------------------------ launch
+
+    def launch(self, node: Declared) -> typed.Launch:
+        """`@launch(..)`; threads default to the bound's thread entry."""
+        attribute = self._attribute(node, "launch")
+        entry = self.bound.thread
+        values = {"threads": entry, "min_blocks": 0, "cluster": 1}
+        cooperative = False
+        spans: dict[str, Span] = {}
+        for argument in attribute.named if attribute is not None else ():
+            name = argument.name.text
+            if name not in _LAUNCH:
+                advice = did_you_mean(name, _LAUNCH, f"there are: {', '.join(_LAUNCH)}")
+                self._bad_attribute(argument.name, "launch", f"`{name}` is unknown", advice)
+            elif name == "cooperative":
+                constant = self.constant_value(argument.value, "`cooperative`", BOOLEAN)
+                cooperative = constant is not None and bool(constant.value)
+            else:
+                value = self.constant_integer(argument.value, f"`{name}`")
+                spans[name] = argument.value.span
+                if value is not None and value < 1:
+                    self._bad_attribute(
+                        argument.value, "launch", f"`{name}` is {value}", "give 1 or more"
+                    )
+                elif value is not None:
+                    values[name] = value
+        if attribute is not None and attribute.arguments:
+            self._bad_attribute(
+                attribute.arguments[0], "launch", "its arguments are named", "write `threads = ..`"
+            )
+        at = spans.get("threads", attribute.span if attribute is not None else node.name.span)
+        self._check_threads(values["threads"], entry, at)
+        if values["cluster"] > 1:
+            self.report(ClustersUnsupported(at=spans["cluster"]))
+        return typed.Launch(
+            threads=values["threads"],
+            min_blocks=values["min_blocks"],
+            cluster=values["cluster"],
+            cooperative=cooperative,
+            span=attribute.span if attribute is not None else node.name.span,
+        )
+
+    def _check_threads(self, threads: int, entry: int, at: Span) -> None:
+        if threads > _LARGEST_BLOCK:
+            reason = f"a block has at most {_LARGEST_BLOCK} threads"
+        elif entry and threads % entry:
+            reason = f"it is no multiple of the thread[{entry}] that the kernel requires"
+        else:
+            return
+        self.report(BadLaunchThreads(at=at, threads=threads, reason=reason))
+
+    # ------------------------------------------------------------------ effects
+
+    def effects(self, node: Declared) -> typed.Effects | None:
+        attribute = self._attribute(node, "effects")
+        if attribute is None:
+            return None
+        variables: dict[str, list[typed.Variable]] = {"reads": [], "writes": []}
+        words: dict[str, list[str]] = {"agent": [], "completes": [], "needs": []}
+        syncs: Perspective | None = None
+        for effect in attribute.arguments:
+            name = self._effect_name(effect)
+            if name is None or not isinstance(effect, ast.Call):
+                continue
+            if name in variables:
+                variables[name] += self._effect_variables(effect)
+            elif name == "syncs":
+                syncs = self.perspective_of(effect.arguments[0]) if effect.arguments else None
+            elif name == "completes":
+                self.report(AsyncUnsupported(at=effect.span, what="`completes(..)`"))
+            else:
+                words[name] += self._effect_words(effect)
+        return typed.Effects(
+            reads=tuple(variables["reads"]),
+            writes=tuple(variables["writes"]),
+            syncs=syncs,
+            agent=words["agent"][0] if words["agent"] else "generic",
+            completes="",
+            needs=tuple(words["needs"]),
+            span=attribute.span,
+        )
+
+    def _effect_name(self, effect: ast.Expression) -> str | None:
+        if isinstance(effect, ast.Call) and isinstance(effect.callee, ast.Reference):
+            name = effect.callee.name
+            if name in _EFFECTS:
+                return name
+            advice = did_you_mean(name, _EFFECTS, f"there are: {', '.join(_EFFECTS)}")
+            self._bad_attribute(effect.callee, "effects", f"`{name}` is unknown", advice)
+            return None
+        self._bad_attribute(
+            effect, "effects", "this is no effect", "write `reads(p)`, `writes(p)`, .."
+        )
+        return None
+
+    def _effect_variables(self, effect: ast.Call) -> list[typed.Variable]:
+        found: list[typed.Variable] = []
+        for node in effect.arguments:
+            variable = self.variable_at(node)
+            if variable is not None and variable.kind is typed.VariableKind.PARAMETER:
+                found.append(variable)
+            elif self.symbol_at(node) is not None:
+                self._bad_attribute(node, "effects", "this is no parameter", "name a parameter")
+        return found
+
+    def _effect_words(self, effect: ast.Call) -> list[str]:
+        words: list[str] = []
+        for node in effect.arguments:
+            if isinstance(node, ast.Reference):
+                words.append(node.name)
+            else:
+                self._bad_attribute(node, "effects", "a word stands here", "write a name")
+        return words
+
+    # ------------------------------------------------------------------ assume
+
+    def assumptions(self, node: Declared) -> tuple[typed.Expression, ...]:
+        """Conditions over the parameters that the launcher verifies."""
+        made: list[typed.Expression] = []
+        for attribute in node.attributes:
+            if attribute.name.text != "assume":
+                continue
+            if not isinstance(node, ast.Kernel):
+                self.report(AssumeUnsupported(at=attribute.span, what="`@assume` before a `def`"))
+                continue
+            made += [self._assumption(argument) for argument in attribute.arguments]
+        return tuple(condition for condition in made if not is_refused(condition))
+
+    def _assumption(self, node: ast.Expression) -> typed.Expression:
+        """A condition, or `aligned(p, bytes)`."""
+        call = self.statement_builtin(node)
+        if call is None or call.name != "aligned":
+            return self.require_bool(node, "`@assume`")
+        if not self.takes(call, 2, 2):
+            return self.refused(node.span)
+        pointer = self.pointer_argument(call, call.arguments[0])
+        alignment = self.constant_integer(call.arguments[1], "an alignment")
+        if pointer is None or alignment is None:
+            return self.refused(node.span)
+        assert isinstance(pointer.type, PointerType)
+        return typed.Builtin(
+            id=self.id(),
+            span=node.span,
+            type=BOOLEAN,
+            name="aligned",
+            arguments=(pointer, self.constant(node.span, INT, alignment)),
+        )

@@ -1,0 +1,264 @@
+"""Calls: what is called, its instance, and whether the arguments have the parameters' types."""
+
+from __future__ import annotations
+
+from prismc.checker.names.symbols import Symbol, SymbolKind
+from prismc.checker.types import typed
+from prismc.checker.types.builtins import BuiltinCall
+from prismc.checker.types.context import Unknown, is_refused
+from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.errors import (
+    ForbiddenInExpressionFunction,
+    NamedArgumentHere,
+    NotCallable,
+    StoreThroughConst,
+    WrongArgumentCount,
+)
+from prismc.checker.types.generics import Generics, is_expression_function
+from prismc.checker.types.model import (
+    ArrayType,
+    ScalarType,
+    Type,
+    VoidType,
+)
+from prismc.checker.types.show import show
+from prismc.diagnostics.problem import Related
+from prismc.frontend import ast
+from prismc.hardware.scalars import ALIASES, SCALARS
+from prismc.source.span import Span
+
+
+class Callee:
+    """What stands before the parentheses, taken apart: a name and its generic arguments."""
+
+    def __init__(self, node: ast.Expression) -> None:
+        self.node = node.value if isinstance(node, ast.Index) else node
+        self.generics = node.arguments if isinstance(node, ast.Index) else ()
+        self.named = node.named if isinstance(node, ast.Index) else ()
+
+
+class Calls(Generics):
+    """Turns a call into a typed call, a built-in, a conversion or a constant."""
+
+    def call(self, node: ast.Call, expected: Type | None) -> typed.Expression:
+        """The typed call; its type is VOID without a result."""
+        callee = Callee(node.callee)
+        if node.named:
+            self.report(NamedArgumentHere(at=node.named[0].span))
+            return self.refused(node.span)
+        if self.names_type(callee.node) and not callee.generics:
+            return self.conversion(self.type_of(callee.node), self._builtin_call("", node, callee))
+        symbol = self.symbol_at(callee.node)
+        if symbol is None or symbol.kind is SymbolKind.UNKNOWN:
+            return self._call_of_unknown(node, callee, symbol)
+        binding = self.environment.get(symbol)
+        if isinstance(binding, typed.Instance):
+            return self._call_instance(node, binding, None)
+        if isinstance(binding, Unknown):
+            self._arguments(node, ())
+            return self.refused(node.span)
+        if symbol.kind is SymbolKind.BUILTIN and symbol.name not in SCALARS | ALIASES:
+            return self.builtin(self._builtin_call(symbol.name, node, callee), expected)
+        if symbol.kind is SymbolKind.FUNCTION:
+            return self._call_function(node, callee, symbol)
+        return self._not_callable(node, symbol)
+
+    def _builtin_call(self, name: str, node: ast.Call, callee: Callee) -> BuiltinCall:
+        return BuiltinCall(
+            name=name or _type_word(callee.node),
+            generics=callee.generics,
+            arguments=node.arguments,
+            span=node.span,
+            name_span=callee.node.span,
+        )
+
+    def statement_builtin(self, node: ast.Expression) -> BuiltinCall | None:
+        """The call of a built-in, for those that are statements."""
+        if not isinstance(node, ast.Call):
+            return None
+        callee = Callee(node.callee)
+        symbol = self.symbol_at(callee.node)
+        if symbol is None or symbol.kind is not SymbolKind.BUILTIN:
+            return None
+        return self._builtin_call(symbol.name, node, callee)
+
+    def _call_of_unknown(
+        self, node: ast.Call, callee: Callee, symbol: Symbol | None
+    ) -> typed.Expression:
+        """A name that was refused stays silent; anything that is no name is not callable."""
+        if symbol is None and not isinstance(callee.node, ast.Reference | ast.Member):
+            self.report(NotCallable(at=callee.node.span, what="this expression", advice=_NAME_IT))
+        self._arguments(node, ())
+        return self.refused(node.span)
+
+    def _not_callable(self, node: ast.Call, symbol: Symbol) -> typed.Expression:
+        advice = _NAME_IT
+        if symbol.kind is SymbolKind.KERNEL:
+            advice = "kernels are launched by the host; move what is shared into a `def`"
+        self.report(
+            NotCallable(
+                at=node.callee.span,
+                what=f"`{symbol.name}`, a {symbol.kind.value},",
+                advice=advice,
+                related=self.note(symbol.span, "it is declared here"),
+            )
+        )
+        return self.refused(node.span)
+
+    # ------------------------------------------------------------------ functions
+
+    def _call_function(self, node: ast.Call, callee: Callee, symbol: Symbol) -> typed.Expression:
+        definition = symbol.node
+        assert isinstance(definition, ast.Function)
+        values: tuple[typed.Expression, ...] | None = None
+        use = self.generic_use(symbol, callee.generics, callee.named, node.span)
+        if use is None:
+            self._arguments(node, ())
+            return self.refused(node.span)
+        if definition.generics:
+            values = self._arguments(node, (), is_expression_function(definition))
+            if not self._counts_agree(node, len(definition.parameters), symbol):
+                return self.refused(node.span)
+            self.infer_from_arguments(use, values)
+            if any(is_refused(value) for value in values) and not use.is_complete():
+                return self.refused(node.span)
+        arguments = self.complete(use, callee.node.span)
+        instance = None
+        if arguments is not None:
+            instance = self.instance_of(symbol, arguments, node.span)
+        if instance is None:
+            if values is None:
+                self._arguments(node, ())
+            return self.refused(node.span)
+        return self._call_instance(node, instance, values)
+
+    def _counts_agree(self, node: ast.Call, wanted: int, symbol: Symbol) -> bool:
+        if len(node.arguments) == wanted:
+            return True
+        self.report(
+            WrongArgumentCount(
+                at=node.span,
+                callee=symbol.name,
+                wanted=str(wanted),
+                given=len(node.arguments),
+                related=self.note(symbol.span, f"`{symbol.name}` is declared here"),
+            )
+        )
+        return False
+
+    def _arguments(
+        self,
+        node: ast.Call,
+        parameters: tuple[typed.Variable, ...],
+        keeps_destination: bool = False,
+    ) -> tuple[typed.Expression, ...]:
+        """The arguments. A bare `id()` counts for the parameter of a device function, so it has no
+        destination there; an expression function is like an operator."""
+        destination = self.destination
+        if not keeps_destination:
+            self.destination = None
+        expected = [parameter.type for parameter in parameters]
+        values = []
+        for position, argument in enumerate(node.arguments):
+            hint = expected[position] if position < len(expected) else None
+            values.append(self.expression(argument, hint))
+        self.destination = destination
+        return tuple(values)
+
+    def _call_instance(
+        self,
+        node: ast.Call,
+        instance: typed.Instance,
+        values: tuple[typed.Expression, ...] | None,
+    ) -> typed.Expression:
+        is_expression = instance.kind is typed.InstanceKind.EXPRESSION
+        symbol = self.program.symbol_of(instance)
+        if not self._counts_agree(node, len(instance.parameters), symbol):
+            if values is None:
+                self._arguments(node, ())
+            return self.refused(node.span)
+        if values is None:
+            values = self._arguments(node, instance.parameters, is_expression)
+        if self.is_expression_function and not is_expression:
+            self._forbid_call(node, instance)
+            return self.refused(node.span)
+        arguments = tuple(
+            self._argument_for(parameter, value)
+            for parameter, value in zip(instance.parameters, values, strict=True)
+        )
+        self.calls.append((instance, node.span))
+        return self._folded_call(instance, arguments, node.span)
+
+    def _folded_call(
+        self, instance: typed.Instance, arguments: tuple[typed.Expression, ...], span: Span
+    ) -> typed.Expression:
+        """A call of an expression function with constants is its value."""
+        type_: Type = instance.results[0].type if instance.results else VoidType()
+        constants = [value for value in arguments if isinstance(value, typed.Constant)]
+        if (
+            instance.kind is typed.InstanceKind.EXPRESSION
+            and len(constants) == len(arguments)
+            and len(instance.results) == 1
+            and isinstance(type_, ScalarType)
+        ):
+            known = tuple(constant.value for constant in constants)
+            value = self.program.evaluate(instance, known)
+            if value is not None:
+                return self.constant(span, type_, value)
+        return typed.Call(
+            id=self.id(),
+            span=span,
+            type=type_,
+            callee=instance,
+            arguments=arguments,
+            bound=self.bound,
+            argument_spans=tuple(argument.span for argument in arguments),
+        )
+
+    def _forbid_call(self, node: ast.Call, instance: typed.Instance) -> None:
+        assert self.instance is not None
+        self.report(
+            ForbiddenInExpressionFunction(
+                at=node.span,
+                what=f"a call of `{instance.name}`, which has `@requires`,",
+                function=self.instance.name,
+                related=self.note(self.instance.span, "it has no `@requires`"),
+            )
+        )
+
+    def _argument_for(self, parameter: typed.Variable, value: typed.Expression) -> typed.Expression:
+        """One argument with the parameter's type; an array that is only read stays so."""
+        why = (
+            Related(
+                at=parameter.span,
+                message=f"the parameter `{parameter.name}` is {show(parameter.type)}",
+            ),
+        )
+        value = self.require_type(value, parameter.type, why)
+        if isinstance(parameter.type, ArrayType) and not parameter.is_const:
+            return self.require_writable_array(value, why)
+        return value
+
+    def require_writable_array(
+        self, value: typed.Expression, why: tuple[Related, ...]
+    ) -> typed.Expression:
+        """An array argument for a parameter that may be written."""
+        variable = root_variable(value)
+        if variable is None or not variable.is_const:
+            return value
+        self.report(
+            StoreThroughConst(
+                at=value.span,
+                name=variable.name,
+                what="is const",
+                related=(*self.declared_here(variable), *why),
+            )
+        )
+        return self.refused(value.span)
+
+
+_NAME_IT = "call a function by its name"
+
+
+def _type_word(node: ast.Expression) -> str:
+    return node.name if isinstance(node, ast.Reference) else "a conversion"

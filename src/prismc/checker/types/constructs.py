@@ -1,0 +1,384 @@
+"""Statements that hold others: control flow, static expansion, whose code, whose pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prismc.checker.errors import AsyncUnsupported, FinishUnsupported, PipelineUnsupported
+from prismc.checker.types import typed
+from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
+from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.errors import (
+    BadRange,
+    BadUnits,
+    ForbiddenInExpressionFunction,
+    NotAPointer,
+    TooManyExpansions,
+    ZeroStep,
+)
+from prismc.checker.types.fold import divide
+from prismc.checker.types.model import BOOLEAN, INT, LiteralType, PointerType, ScalarType, Type
+from prismc.checker.types.show import show
+from prismc.checker.types.statements import Made, Statements
+from prismc.frontend import ast
+from prismc.hardware.groups import CONSTANT, SPELLINGS, Bound, Perspective
+from prismc.source.record import replace
+from prismc.source.span import Span
+
+_LARGEST_EXPANSION = 65_536
+_KINDS = {
+    ast.Partition: (typed.NarrowKind.PARTITION, typed.VariableKind.PARTITION),
+    ast.Claim: (typed.NarrowKind.CLAIM, typed.VariableKind.CLAIM),
+}
+
+
+class Constructs(Statements):
+    """Structure only: whether a perspective is legal where it stands is judged later."""
+
+    def construct(self, node: ast.Statement) -> Made:
+        return _BUILD[type(node)](self, node)
+
+    def _inside(self, bound: Bound, body: tuple[ast.Statement, ...]) -> Made:
+        """A body at another bound."""
+        outer, self.bound = self.bound, bound
+        made = self.statements(body)
+        self.bound = outer
+        return made
+
+    # ------------------------------------------------------------------ control flow
+
+    def _if(self, node: ast.If) -> Made:
+        if node.is_static:
+            return self._static_if(node)
+        condition = self.require_bool(node.condition, "`if`")
+        return (
+            typed.If(
+                id=self.id(),
+                span=node.span,
+                condition=condition,
+                body=self.statements(node.body),
+                otherwise=self.statements(node.otherwise),
+            ),
+        )
+
+    def _static_if(self, node: ast.If) -> Made:
+        """The taken branch; both while a generic body is tried and the condition is not known."""
+        condition = self.expression(node.condition, BOOLEAN)
+        if is_refused(condition):
+            body, otherwise = self.statements(node.body), self.statements(node.otherwise)
+            return (self._block(node, body), self._block(node, otherwise))
+        if not is_boolean(condition.type):
+            self.require_bool(node.condition, "`static if`")
+            return ()
+        constant = self.require_constant(condition, "the condition of `static if`")
+        if constant is None:
+            return ()
+        taken = node.body if constant.value else node.otherwise
+        return (self._block(node, self.statements(taken)),)
+
+    def _block(self, node: ast.Statement, body: Made) -> typed.Statement:
+        return typed.Block(id=self.id(), span=node.span, body=body)
+
+    def _while(self, node: ast.While) -> Made:
+        condition = self.require_bool(node.condition, "`while`")
+        return (
+            typed.While(
+                id=self.id(), span=node.span, condition=condition, body=self._loop_body(node.body)
+            ),
+        )
+
+    def _loop_body(self, body: tuple[ast.Statement, ...]) -> Made:
+        self.loops += 1
+        made = self.statements(body)
+        self.loops -= 1
+        return made
+
+    def _for(self, node: ast.For) -> Made:
+        bounds = self._range(node)
+        if node.mode == "static":
+            return self._static_for(node, bounds)
+        if bounds is None:
+            self.bind(node.variable, UNKNOWN)
+            return self._loop_body(node.body)
+        start, stop, step = bounds
+        variable = self.variable(node.variable, start.type, typed.VariableKind.LOOP, None)
+        return (
+            typed.For(
+                id=self.id(),
+                span=node.span,
+                variable=variable,
+                start=start,
+                stop=stop,
+                step=step,
+                unroll=node.mode == "unroll",
+                body=self._loop_body(node.body),
+            ),
+        )
+
+    def _range(self, node: ast.For) -> tuple[typed.Expression, ...] | None:
+        """Start, stop and step, all of one integer type; None after reporting."""
+        if not 1 <= len(node.range) <= 3:
+            self.report(BadRange(at=node.variable.span, given=len(node.range)))
+            return None
+        values = [self.expression(part, INT) for part in node.range]
+        target = self._range_type(values)
+        if target is None:
+            return None
+        given = [self.require_type(value, target) for value in values]
+        if any(is_refused(value) for value in given):
+            return None
+        if len(given) == 1:
+            given.insert(0, self.constant(node.variable.span, target, 0))
+        if len(given) == 2:
+            given.append(self.constant(node.variable.span, target, 1))
+        step = given[2]
+        if isinstance(step, typed.Constant) and step.value == 0:
+            self.report(ZeroStep(at=step.span))
+            return None
+        return tuple(given)
+
+    def _range_type(self, values: list[typed.Expression]) -> Type | None:
+        if any(is_refused(value) for value in values):
+            return None
+        known = [value for value in values if not isinstance(value.type, LiteralType)]
+        first = known[0] if known else self.settled(values[0])
+        if isinstance(first.type, ScalarType) and first.type.scalar.is_integer:
+            return first.type
+        self.require_type(first, INT)
+        return None
+
+    def _static_for(self, node: ast.For, bounds: tuple[typed.Expression, ...] | None) -> Made:
+        """One block an iteration, in which the index is a constant."""
+        known = [self.require_constant(b, "the range of `static for`") for b in bounds or ()]
+        loops, self.loops = self.loops, 0
+        made: list[typed.Statement] = []
+        if bounds is None or any(constant is None for constant in known):
+            self.bind(node.variable, UNKNOWN)
+            self.is_failed = True
+            made.append(self._block(node, self.statements(node.body)))
+        else:
+            start, stop, step = (constant for constant in known if constant is not None)
+            for value in self._iterations(node, int(start.value), int(stop.value), int(step.value)):
+                index = self.constant(node.variable.span, start.type, value)
+                self.bind(node.variable, index)
+                made.append(self._block(node, self.statements(node.body)))
+        self.loops = loops
+        return tuple(made)
+
+    def _iterations(self, node: ast.For, start: int, stop: int, step: int) -> range:
+        values = range(start, stop, step)
+        count = max(0, divide(stop - start + step - (1 if step > 0 else -1), step))
+        self.expansions += count
+        if self.expansions <= _LARGEST_EXPANSION:
+            return values
+        self.report(TooManyExpansions(at=node.variable.span, count=count, limit=_LARGEST_EXPANSION))
+        self.expansions -= count
+        return values[:1]
+
+    def _unsafe(self, node: ast.Unsafe) -> Made:
+        if self.is_expression_function:
+            self._forbid_construct(node.header, "`unsafe`")
+        outer, self.is_unsafe = self.is_unsafe, True
+        body = self.statements(node.body)
+        self.is_unsafe = outer
+        return (self._block(node, body),)
+
+    def _forbid_construct(self, at: Span, what: str) -> None:
+        assert self.instance is not None
+        self.report(
+            ForbiddenInExpressionFunction(
+                at=at,
+                what=what,
+                function=self.instance.name,
+                related=self.note(self.instance.span, "it has no `@requires`"),
+            )
+        )
+
+    # ------------------------------------------------------------------ whose code
+
+    def _group(self, node: ast.Group) -> Made:
+        if self.is_expression_function:
+            self._forbid_construct(node.header, "`group`")
+            return ()
+        to = self.perspective_of(node.perspective)
+        if to is None:
+            return (self._block(node, self.statements(node.body)),)
+        inner = self.bound.group(to)
+        return (
+            typed.Group(
+                id=self.id(),
+                span=node.span,
+                to=to,
+                bound=inner,
+                body=self._inside(inner, node.body),
+                header=node.header,
+            ),
+        )
+
+    def _split(self, node: ast.Split) -> Made:
+        """Arms stand one after the other, sizes and offsets in threads (blocks for `block`)."""
+        if self.is_expression_function:
+            self._forbid_construct(node.header, "`split`")
+            return ()
+        unit = SPELLINGS[node.level]
+        if node.level == "grid":
+            self.report(BadUnits(at=node.header, level=node.level, keyword="split"))
+            return tuple(self._block(node, self.statements(case.body)) for case in node.cases)
+        arms: list[typed.Arm] = []
+        offset = 0
+        for case in node.cases:
+            size = self._arm_size(case)
+            if size is None:
+                return tuple(self._block(node, self.statements(c.body)) for c in node.cases)
+            to = Perspective(unit.level, unit.size * size)
+            arms.append(self._arm(case, to, offset))
+            offset += to.size
+        return (self._split_of(node, tuple(arms), "split", node.header),)
+
+    def _arm_size(self, case: ast.Case) -> int | None:
+        size = self.constant_integer(case.size, "the size of an arm")
+        if size is None or size >= 1:
+            return size
+        self.report(BadUnits(at=case.size.span, level=str(size), keyword="case"))
+        return None
+
+    def _arm(self, node: ast.Case | ast.First, to: Perspective, offset: int) -> typed.Arm:
+        inner = self.bound.arm(to, offset)
+        return typed.Arm(
+            id=self.id(),
+            span=node.span,
+            to=to,
+            offset=offset,
+            bound=inner,
+            body=self._inside(inner, node.body),
+            header=node.header,
+        )
+
+    def _split_of(
+        self, node: ast.Statement, arms: tuple[typed.Arm, ...], keyword: str, header: Span
+    ) -> typed.Split:
+        return typed.Split(
+            id=self.id(),
+            span=node.span,
+            arms=arms,
+            keyword=keyword,
+            available=self.bound.size(arms[0].to.level),
+            header=header,
+        )
+
+    def _first(self, node: ast.First) -> Made:
+        if self.is_expression_function:
+            self._forbid_construct(node.header, "`first`")
+            return ()
+        to = self.perspective_of(node.perspective)
+        if to is None:
+            return (self._block(node, self.statements(node.body)),)
+        if to.level is SPELLINGS["grid"].level:
+            self.report(BadUnits(at=node.header, level="grid", keyword="first"))
+            return (self._block(node, self.statements(node.body)),)
+        return (self._split_of(node, (self._arm(node, to, 0),), "first", node.header),)
+
+    # ------------------------------------------------------------------ whose pointers
+
+    def _narrow(self, node: ast.Partition | ast.Claim) -> Made:
+        kind, variable_kind = _KINDS[type(node)]
+        if self.is_expression_function:
+            self._forbid_construct(node.header, f"`{kind.value}`")
+            return ()
+        views = [self._view(pair, variable_kind) for pair in node.pairs]
+        for pair, view in zip(node.pairs, views, strict=True):
+            self.bind(pair.name, UNKNOWN if view is None else view.variable)
+        body = self.statements(node.body)
+        known = tuple(view for view in views if view is not None)
+        if not known:
+            return (self._block(node, body),)
+        return (
+            typed.Narrow(
+                id=self.id(),
+                span=node.span,
+                kind=kind,
+                views=known,
+                body=body,
+                header=node.header,
+            ),
+        )
+
+    def _view(self, pair: ast.Narrow, kind: typed.VariableKind) -> typed.View | None:
+        """One pair; None after reporting."""
+        source = self.expression(pair.pointer)
+        stated = self.stated(pair.at)
+        variable = root_variable(source)
+        offset = self.flat_index(pair.offset, variable, pair.span) if pair.offset else None
+        function = self._index_function(pair.function) if pair.function is not None else None
+        if pair.is_async:
+            self.report(AsyncUnsupported(at=pair.name.span, what="`as async`"))
+        if is_refused(source):
+            return None
+        if not isinstance(source.type, PointerType) or variable is None:
+            self.report(
+                NotAPointer(at=pair.pointer.span, where="a narrowing", found=show(source.type))
+            )
+            return None
+        if (pair.at is not None and stated is None) or (pair.offset and offset is None):
+            return None
+        if pair.function is not None and function is None:
+            return None
+        made = self.variable(pair.name, source.type, kind, stated)
+        if variable in self.shapes:
+            self.shapes[made] = self.shapes[variable]
+        return typed.View(
+            id=self.id(),
+            span=pair.span,
+            variable=made,
+            source=source,
+            offset=offset,
+            function=function,
+            is_async=False,
+        )
+
+    def _index_function(self, node: ast.Lambda) -> typed.IndexFunction | None:
+        """`i => e`: the parameter is an int as broad as what it is used with."""
+        parameter = replace(
+            self.variable(node.parameter, INT, typed.VariableKind.LOOP, None),
+            perspective=CONSTANT,
+        )
+        self.bind(node.parameter, parameter)
+        body = self.require_integer(node.body, "an index")
+        if is_refused(body):
+            return None
+        return typed.IndexFunction(id=self.id(), span=node.span, parameter=parameter, body=body)
+
+    # ------------------------------------------------------------------ not built yet
+
+    def _async(self, node: ast.Async) -> Made:
+        self.report(AsyncUnsupported(at=node.header, what="`async`"))
+        for pair in node.pairs:
+            self.bind(pair.name, UNKNOWN)
+        return (self._block(node, self.statements(node.body)),)
+
+    def _pipeline(self, node: ast.Pipeline) -> Made:
+        self.report(PipelineUnsupported(at=node.header))
+        return ()
+
+    def _finish(self, node: ast.Finish) -> Made:
+        self.report(FinishUnsupported(at=node.header))
+        return ()
+
+
+_Build = Callable[[Constructs, Any], Made]
+
+_BUILD: dict[type[ast.Statement], _Build] = {
+    ast.If: Constructs._if,
+    ast.While: Constructs._while,
+    ast.For: Constructs._for,
+    ast.Unsafe: Constructs._unsafe,
+    ast.Group: Constructs._group,
+    ast.Split: Constructs._split,
+    ast.First: Constructs._first,
+    ast.Partition: Constructs._narrow,
+    ast.Claim: Constructs._narrow,
+    ast.Async: Constructs._async,
+    ast.Pipeline: Constructs._pipeline,
+    ast.Finish: Constructs._finish,
+}

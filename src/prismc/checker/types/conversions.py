@@ -1,0 +1,202 @@
+"""Types meet: literals adapt, everything else must agree; what must be a constant is one."""
+
+from __future__ import annotations
+
+from prismc.checker.types import typed
+from prismc.checker.types.context import Context, default_type, is_boolean, is_refused
+from prismc.checker.types.errors import (
+    ConditionNotBool,
+    LiteralDoesNotFit,
+    NotAnInteger,
+    NotConstant,
+    TypeMismatch,
+)
+from prismc.checker.types.model import (
+    BOOLEAN,
+    ERROR,
+    INT,
+    LiteralType,
+    PointerType,
+    ScalarType,
+    Type,
+)
+from prismc.checker.types.numbers import convert, fits
+from prismc.checker.types.show import show
+from prismc.checker.types.walk import expressions_in
+from prismc.diagnostics.problem import Related
+from prismc.frontend import ast
+from prismc.source.record import replace
+from prismc.source.span import Span
+
+
+class Conversions(Context):
+    """Judges whether an expression has the type that its place asks for."""
+
+    def adapt(self, value: typed.Expression, target: Type) -> typed.Expression | None:
+        """A literal as a value of `target`; None if it cannot be one. Others stay as they are."""
+        if not isinstance(value.type, LiteralType):
+            return value
+        if isinstance(value, typed.Conditional):
+            chosen = self.adapt(value.value, target)
+            otherwise = self.adapt(value.otherwise, target)
+            if chosen is None or otherwise is None:
+                return None
+            return replace(value, value=chosen, otherwise=otherwise, type=chosen.type)
+        if not isinstance(value, typed.Constant) or not isinstance(target, ScalarType):
+            return None
+        scalar = target.scalar
+        if not scalar.is_integer and not scalar.is_float:
+            return None
+        if value.type.is_float and not scalar.is_float:
+            return None
+        if not fits(value.value, scalar):
+            self.report(
+                LiteralDoesNotFit(at=value.span, value=f"{value.value:,}", type=show(target))
+            )
+            return self.refused(value.span)
+        return replace(value, type=target, value=convert(value.value, scalar))
+
+    def settled(self, value: typed.Expression) -> typed.Expression:
+        """A literal that meets no type becomes an `int` or an `f32`."""
+        adapted = self.adapt(value, default_type(value.type))
+        assert adapted is not None, "a literal's default type takes it"
+        return adapted
+
+    def require_type(
+        self,
+        value: typed.Expression,
+        expected: Type,
+        why: tuple[Related, ...] = (),
+    ) -> typed.Expression:
+        """`value` as one of type `expected`, or a refused expression after reporting."""
+        if value.type is ERROR or expected is ERROR:
+            return value if value.type is ERROR else self.settled(value)
+        adapted = self.adapt(value, expected)
+        if adapted is not None and (adapted.type is ERROR or agrees(adapted.type, expected)):
+            return adapted
+        self.report(
+            TypeMismatch(
+                at=value.span,
+                expected=show(expected),
+                found=show(value.type),
+                advice=_advice(value, expected),
+                related=why,
+            )
+        )
+        return self.refused(value.span)
+
+    def require_bool(self, node: ast.Expression, construct: str) -> typed.Expression:
+        """A condition: a bool, nothing else."""
+        condition = self.expression(node, BOOLEAN)
+        if is_refused(condition) or is_boolean(condition.type):
+            return condition
+        self.report(ConditionNotBool(at=node.span, construct=construct, found=show(condition.type)))
+        return self.refused(node.span)
+
+    def require_integer(self, node: ast.Expression, what: str) -> typed.Expression:
+        """An index, an offset or a loop bound: an integer of any width, a literal as `int`."""
+        value = self.settled(self.expression(node, INT))
+        if is_refused(value) or is_integer(value.type):
+            return value
+        self.report(NotAnInteger(at=node.span, what=what, found=show(value.type)))
+        return self.refused(node.span)
+
+    # ------------------------------------------------------------------ constants
+
+    def constant_value(
+        self, node: ast.Expression, what: str, expected: Type
+    ) -> typed.Constant | None:
+        """The value of an expression that must be known now, or None after reporting."""
+        value = self.require_type(self.expression(node, expected), expected)
+        return self.require_constant(value, what)
+
+    def require_constant(self, value: typed.Expression, what: str) -> typed.Constant | None:
+        if is_refused(value):
+            return None
+        if isinstance(value, typed.Constant):
+            return value
+        variable = _variable_in(value)
+        self.report(
+            NotConstant(
+                at=value.span,
+                what=what,
+                name=f"`{variable.name}`" if variable else "this",
+                related=_declared_note(variable) if variable else (),
+            )
+        )
+        return None
+
+    def constant_integer(self, node: ast.Expression, what: str) -> int | None:
+        """An integer that must be known now, or None after reporting."""
+        value = self.require_integer(node, what)
+        constant = self.require_constant(value, what)
+        return None if constant is None else int(constant.value)
+
+    # ------------------------------------------------------------------ notes
+
+    def declared_here(self, variable: typed.Variable) -> tuple[Related, ...]:
+        shown = show(typed.read_type(variable))
+        return (Related(at=variable.span, message=f"`{variable.name}` is {shown}, declared here"),)
+
+    def note(self, at: Span, message: str) -> tuple[Related, ...]:
+        return (Related(at=at, message=message),)
+
+
+def root_variable(value: typed.Expression) -> typed.Variable | None:
+    """The variable that an array, a pointer or a slot belongs to."""
+    while isinstance(value, typed.Element):
+        value = value.array
+    return value.variable if isinstance(value, typed.Read | typed.Slot) else None
+
+
+def agrees(found: Type, expected: Type) -> bool:
+    """Whether a value of type `found` can stand where `expected` is asked for.
+
+    A pointer may become one that only reads; a plain pointer may go to an atomic parameter.
+    """
+    if not isinstance(found, PointerType) or not isinstance(expected, PointerType):
+        return found == expected
+    if found.element != expected.element or found.is_async != expected.is_async:
+        return False
+    if expected.is_atomic:
+        return not found.is_const
+    return not found.is_atomic and (expected.is_const or not found.is_const)
+
+
+def is_integer(of: Type) -> bool:
+    return isinstance(of, ScalarType) and of.scalar.is_integer
+
+
+def _variable_in(value: typed.Expression) -> typed.Variable | None:
+    """The first run-time variable of an expression."""
+    for part in expressions_in(value):
+        if isinstance(part, typed.Read | typed.Slot):
+            return part.variable
+    return None
+
+
+def _declared_note(variable: typed.Variable) -> tuple[Related, ...]:
+    kind = "parameter" if variable.kind is typed.VariableKind.PARAMETER else variable.kind.value
+    message = f"`{variable.name}` is a run-time {kind}, declared here"
+    return (Related(at=variable.span, message=message),)
+
+
+def _advice(value: typed.Expression, expected: Type) -> str:
+    if isinstance(value.type, ScalarType | LiteralType) and isinstance(expected, ScalarType):
+        if is_boolean(expected):
+            return "compare it: `.. != 0`"
+        operand = value.variable.name if isinstance(value, typed.Read) else ".."
+        return f"convert it: `{expected.scalar}({operand})`"
+    if isinstance(value.type, PointerType) and isinstance(expected, PointerType):
+        return _pointer_advice(value.type, expected)
+    return f"give it a value of type {show(expected)}"
+
+
+def _pointer_advice(found: PointerType, expected: PointerType) -> str:
+    if found.element != expected.element:
+        return f"pass a pointer to {show(expected.element)}"
+    if found.is_const:
+        return "declare the pointer without `const`, or only read through it here"
+    if found.is_atomic:
+        return "an atomic pointer goes only to the functions of `std.atomic`"
+    return f"pass a {show(expected)}"

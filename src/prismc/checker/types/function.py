@@ -1,0 +1,29 @@
+"""One instance: its signature, then its body. The top of the ladder (see `context`)."""
+
+from __future__ import annotations
+
+from prismc.checker.types import typed
+from prismc.checker.types.flow import check_flow
+from prismc.checker.types.signatures import Signatures
+from prismc.frontend import ast
+
+
+class FunctionElaborator(Signatures):
+    """Elaborates what one request asks for."""
+
+    def body(self) -> typed.Body:
+        """The instance with its statements; `is_failed` tells whether all of it was accepted."""
+        assert self.request is not None
+        assert self.instance is not None
+        node = self.request.symbol.node
+        assert isinstance(node, ast.Function | ast.Kernel)
+        statements = self.statements(node.body)
+        body = typed.Body(instance=self.instance, statements=statements)
+        if not self.is_failed and not self._is_written_in_cuda(statements):
+            for problem in check_flow(body):
+                self.report(problem)
+        return body
+
+    def _is_written_in_cuda(self, statements: tuple[typed.Statement, ...]) -> bool:
+        """Raw C++ may return and assign where nobody sees it."""
+        return any(isinstance(statement, typed.CudaText) for statement in statements)

@@ -1,0 +1,396 @@
+"""Operators: operand types, literals that adapt, folding."""
+
+from __future__ import annotations
+
+from prismc.checker.types import typed
+from prismc.checker.types.context import UNKNOWN, default_type, is_boolean, is_refused
+from prismc.checker.types.errors import (
+    ConstantDivisionByZero,
+    LiteralDoesNotFit,
+    OperandsDiffer,
+    OperatorNotForType,
+    ShiftOutOfRange,
+    TypeMismatch,
+)
+from prismc.checker.types.fold import (
+    COMPARISONS,
+    fold_booleans,
+    fold_floats,
+    fold_integers,
+    fold_unary,
+)
+from prismc.checker.types.model import BOOLEAN, INT, LiteralType, ScalarType, Type
+from prismc.checker.types.numbers import Number
+from prismc.checker.types.show import show
+from prismc.checker.types.type_expressions import TypeExpressions
+from prismc.diagnostics.problem import Related
+from prismc.frontend import ast
+from prismc.hardware.groups import Perspective
+from prismc.hardware.scalars import BF16, F16, F32, F64, Kind, Scalar
+from prismc.source.span import Span
+
+_ARITHMETIC_FLOATS = (F16, BF16, F32, F64)
+_LITERAL_LIMIT = 1 << 128
+_LITERAL_SHIFT = 128
+
+
+class Operators(TypeExpressions):
+    """Both sides of an operator have one type; nothing is converted silently."""
+
+    def unary(self, node: ast.Unary, expected: Type | None) -> typed.Expression:
+        if node.operator == "not":
+            operand = self.require_bool(node.operand, "`not`")
+        else:
+            operand = self.expression(node.operand, expected)
+        if is_refused(operand):
+            return operand
+        sign = node.operator
+        if isinstance(operand, typed.Constant) and _folds_as_literal(sign, operand.type):
+            return self.constant(node.span, operand.type, fold_unary(sign, operand.value, None))
+        operand = self.settled(operand)
+        if is_refused(operand):
+            return operand
+        if sign != "not" and not _unary_takes(sign, operand.type):
+            return self._refuse_operator(node.span, sign, operand)
+        if isinstance(operand, typed.Constant):
+            value = fold_unary(sign, operand.value, _scalar(operand.type))
+            return self.constant(node.span, operand.type, value)
+        if sign == "+":
+            return operand
+        return typed.Unary(
+            id=self.id(), span=node.span, type=operand.type, operator=sign, operand=operand
+        )
+
+    def binary(self, node: ast.Binary, expected: Type | None) -> typed.Expression:
+        sign = node.operator
+        if sign in ("and", "or"):
+            return self._logical(node)
+        if sign in COMPARISONS:
+            expected = None
+            compared = self._compare_compile_time(node)
+            if compared is not None:
+                return compared
+        left = self.expression(node.left, expected)
+        right = self.expression(node.right, None if sign in ("<<", ">>") else expected)
+        return self.combine(sign, left, right, node.span, node.operator_span)
+
+    def combine(
+        self,
+        sign: str,
+        left: typed.Expression,
+        right: typed.Expression,
+        span: Span,
+        sign_span: Span,
+    ) -> typed.Expression:
+        """`left sign right`, folded if both are known."""
+        if is_refused(left) or is_refused(right):
+            return self.refused(span)
+        if sign in ("<<", ">>"):
+            return self._shift(sign, left, right, span)
+        met = self._meet(sign, left, right, sign_span)
+        if met is None:
+            return self.refused(span)
+        left, right = met
+        if not isinstance(left.type, LiteralType) and not _takes(sign, left.type):
+            return self._refuse_operator(sign_span, sign, left)
+        if sign in ("/", "%") and self._divides_by_zero(sign, left.type, right):
+            return self.refused(span)
+        type_ = BOOLEAN if sign in COMPARISONS else left.type
+        if isinstance(left, typed.Constant) and isinstance(right, typed.Constant):
+            return self._folded(sign, left, right, type_, span)
+        return typed.Binary(
+            id=self.id(), span=span, type=type_, operator=sign, left=left, right=right
+        )
+
+    def _meet(
+        self, sign: str, left: typed.Expression, right: typed.Expression, at: Span
+    ) -> tuple[typed.Expression, typed.Expression] | None:
+        """Both sides at one type: a literal takes the other's; two literals stay literals."""
+        left_literal = isinstance(left.type, LiteralType)
+        right_literal = isinstance(right.type, LiteralType)
+        if left_literal and right_literal:
+            if isinstance(left, typed.Constant) and isinstance(right, typed.Constant):
+                return left, right
+            left, right = self.settled(left), self.settled(right)
+        elif left_literal:
+            left = self.adapt(left, right.type) or left
+        elif right_literal:
+            right = self.adapt(right, left.type) or right
+        if is_refused(left) or is_refused(right):
+            return None
+        if left.type == right.type:
+            return left, right
+        self._report_operands(sign, left, right, at)
+        return None
+
+    def _report_operands(
+        self, sign: str, left: typed.Expression, right: typed.Expression, at: Span
+    ) -> None:
+        wider = _wider(left.type, right.type)
+        self.report(
+            OperandsDiffer(
+                at=at,
+                operator=sign,
+                left=show(left.type),
+                right=show(right.type),
+                advice=f"convert one side: `{wider}(..)`" if wider else "use operands of one type",
+                related=(
+                    Related(at=left.span, message=f"this is {show(left.type)}"),
+                    Related(at=right.span, message=f"this is {show(right.type)}"),
+                ),
+            )
+        )
+
+    def _refuse_operator(self, at: Span, sign: str, operand: typed.Expression) -> typed.Expression:
+        self.report(
+            OperatorNotForType(
+                at=at, operator=sign, type=show(operand.type), advice=_advice(sign, operand.type)
+            )
+        )
+        return self.refused(operand.span)
+
+    def _divides_by_zero(self, sign: str, of: Type, right: typed.Expression) -> bool:
+        """A constant divisor 0, except in float arithmetic, which has infinity."""
+        if not isinstance(right, typed.Constant) or right.value != 0:
+            return False
+        if isinstance(of, LiteralType):
+            is_float = of.is_float or isinstance(right.value, float)
+        else:
+            is_float = isinstance(of, ScalarType) and of.scalar.is_float
+        if is_float:
+            return False
+        self.report(ConstantDivisionByZero(at=right.span, operator=sign))
+        return True
+
+    def _folded(
+        self,
+        sign: str,
+        left: typed.Constant,
+        right: typed.Constant,
+        type_: Type,
+        span: Span,
+    ) -> typed.Expression:
+        if sign in COMPARISONS:
+            return self.constant(span, BOOLEAN, COMPARISONS[sign](left.value, right.value))
+        if isinstance(left.type, LiteralType) and isinstance(right.type, LiteralType):
+            return self._folded_literals(sign, left, right, span)
+        scalar = _scalar(left.type)
+        assert scalar is not None, "operators take scalars"
+        value: Number
+        if scalar.kind is Kind.BOOL:
+            value = fold_booleans(sign, bool(left.value), bool(right.value))
+        elif scalar.is_float:
+            value = fold_floats(sign, float(left.value), float(right.value), scalar)
+        else:
+            value = fold_integers(sign, int(left.value), int(right.value), scalar)
+        return self.constant(span, type_, value)
+
+    def _folded_literals(
+        self, sign: str, left: typed.Constant, right: typed.Constant, span: Span
+    ) -> typed.Expression:
+        assert isinstance(left.type, LiteralType)
+        assert isinstance(right.type, LiteralType)
+        is_float = left.type.is_float or right.type.is_float
+        if not is_float:
+            value = fold_integers(sign, int(left.value), int(right.value), None)
+            if abs(value) >= _LITERAL_LIMIT:
+                self.report(LiteralDoesNotFit(at=span, value="the result", type="128 bits"))
+                return self.refused(span)
+            return self.constant(span, left.type, value)
+        if sign not in ("+", "-", "*", "/"):
+            return self._refuse_operator(span, sign, self.settled(left))
+        result = fold_floats(sign, float(left.value), float(right.value), None)
+        return self.constant(span, LiteralType(is_float=True), result)
+
+    def _shift(
+        self, sign: str, left: typed.Expression, right: typed.Expression, span: Span
+    ) -> typed.Expression:
+        """Each side has a type of its own; the result has the left one's."""
+        right = self.settled(right)
+        if isinstance(left.type, LiteralType) and not isinstance(right, typed.Constant):
+            left = self.settled(left)
+        if is_refused(left) or is_refused(right):
+            return self.refused(span)
+        for side in (left, right):
+            if not _is_integer(side.type):
+                return self._refuse_operator(side.span, sign, self.settled(side))
+        scalar = _scalar(left.type)
+        bits = scalar.bits if scalar else _LITERAL_SHIFT
+        if not isinstance(right, typed.Constant):
+            return typed.Binary(
+                id=self.id(), span=span, type=left.type, operator=sign, left=left, right=right
+            )
+        if not 0 <= right.value < bits:
+            shown = show(left.type)
+            self.report(
+                ShiftOutOfRange(at=right.span, amount=int(right.value), bits=bits, type=shown)
+            )
+            return self.refused(span)
+        if isinstance(left, typed.Constant):
+            value = fold_integers(sign, int(left.value), int(right.value), scalar)
+            return self.constant(span, left.type, value)
+        return typed.Binary(
+            id=self.id(), span=span, type=left.type, operator=sign, left=left, right=right
+        )
+
+    # ------------------------------------------------------------------ lazy operators
+
+    def _logical(self, node: ast.Binary) -> typed.Expression:
+        """A known left side that decides leaves the right one out."""
+        left = self.require_bool(node.left, f"`{node.operator}`")
+        if isinstance(left, typed.Constant):
+            if bool(left.value) == (node.operator == "or"):
+                return self.constant(node.span, BOOLEAN, bool(left.value))
+            return self.require_bool(node.right, f"`{node.operator}`")
+        right = self.require_bool(node.right, f"`{node.operator}`")
+        if is_refused(left) or is_refused(right):
+            return self.refused(node.span)
+        return typed.Logical(
+            id=self.id(),
+            span=node.span,
+            type=BOOLEAN,
+            operator=node.operator,
+            left=left,
+            right=right,
+        )
+
+    def conditional(self, node: ast.Conditional, expected: Type | None) -> typed.Expression:
+        """A known condition leaves the other side out."""
+        condition = self.require_bool(node.condition, "`if .. else`")
+        if isinstance(condition, typed.Constant):
+            return self.expression(node.value if condition.value else node.otherwise, expected)
+        value = self.expression(node.value, expected)
+        otherwise = self.expression(node.otherwise, expected)
+        if is_refused(condition) or is_refused(value) or is_refused(otherwise):
+            return self.refused(node.span)
+        value, otherwise = self._same_type(value, otherwise, expected)
+        if is_refused(value) or is_refused(otherwise):
+            return self.refused(node.span)
+        return typed.Conditional(
+            id=self.id(),
+            span=node.span,
+            type=value.type,
+            value=value,
+            condition=condition,
+            otherwise=otherwise,
+        )
+
+    def _same_type(
+        self, value: typed.Expression, otherwise: typed.Expression, expected: Type | None
+    ) -> tuple[typed.Expression, typed.Expression]:
+        literals = isinstance(value.type, LiteralType), isinstance(otherwise.type, LiteralType)
+        if literals == (True, True):
+            target = expected or _common_literal(value.type, otherwise.type)
+            one, other = self.adapt(value, target), self.adapt(otherwise, target)
+            return one or self.settled(value), other or self.settled(otherwise)
+        if literals[0]:
+            value = self.require_type(value, otherwise.type)
+        else:
+            otherwise = self.require_type(otherwise, value.type)
+        if not is_refused(value) and not isinstance(value.type, ScalarType):
+            self.report(
+                TypeMismatch(
+                    at=value.span,
+                    expected="a scalar",
+                    found=show(value.type),
+                    advice="choose between scalars, or use an `if` statement",
+                )
+            )
+            value = self.refused(value.span)
+        return value, otherwise
+
+    # ------------------------------------------------------------------ types, perspectives
+
+    def _compare_compile_time(self, node: ast.Binary) -> typed.Expression | None:
+        """`P <= thread[32]`, `T == f32`: comparisons of what is known while compiling."""
+        sides = (node.left, node.right)
+        if any(self.binding_at(side) is UNKNOWN for side in sides):
+            return self.refused(node.span)
+        if any(self.names_perspective(side) for side in sides):
+            left, right = (self.perspective_of(side) for side in sides)
+            if left is None or right is None:
+                return self.refused(node.span)
+            return self.constant(node.span, BOOLEAN, _compare(node.operator, left, right))
+        if all(self.names_type(side) for side in sides) and node.operator in ("==", "!="):
+            same = self.type_of(node.left) == self.type_of(node.right)
+            return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))
+        return None
+
+
+def _folds_as_literal(sign: str, of: Type) -> bool:
+    return isinstance(of, LiteralType) and not (sign == "~" and of.is_float)
+
+
+def _compare(sign: str, left: Perspective, right: Perspective) -> bool:
+    match sign:
+        case "==":
+            return left == right
+        case "!=":
+            return left != right
+        case "<=":
+            return left.is_narrower_or_equal(right)
+        case ">=":
+            return left.is_broader_or_equal(right)
+        case "<":
+            return left != right and left.is_narrower_or_equal(right)
+        case _:
+            return left != right and left.is_broader_or_equal(right)
+
+
+def _scalar(of: Type) -> Scalar | None:
+    return of.scalar if isinstance(of, ScalarType) else None
+
+
+def _is_integer(of: Type) -> bool:
+    if isinstance(of, LiteralType):
+        return not of.is_float
+    return isinstance(of, ScalarType) and of.scalar.is_integer
+
+
+def _unary_takes(sign: str, of: Type) -> bool:
+    if not isinstance(of, ScalarType):
+        return False
+    if sign == "~":
+        return of.scalar.is_integer
+    return of.scalar.is_integer or of.scalar in _ARITHMETIC_FLOATS
+
+
+def _takes(sign: str, of: Type) -> bool:
+    """Whether `sign` works on values of this type (shifts apart)."""
+    if not isinstance(of, ScalarType):
+        return False
+    scalar = of.scalar
+    if scalar.kind is Kind.BOOL:
+        return sign in ("==", "!=", "&", "|", "^")
+    if scalar.is_float:
+        allowed = sign in COMPARISONS or sign in ("+", "-", "*", "/")
+        return allowed and scalar in _ARITHMETIC_FLOATS
+    return True
+
+
+def _advice(sign: str, of: Type) -> str:
+    if is_boolean(of):
+        return "use `and`, `or`, `not`, or convert to `int(..)`"
+    if isinstance(of, ScalarType) and of.scalar.is_float:
+        if of.scalar not in _ARITHMETIC_FLOATS:
+            return f"{of.scalar} only stores values: compute in `f32(..)`"
+        return "convert to an integer, or use a function of `std.math`"
+    if sign in COMPARISONS:
+        return "compare scalars"
+    return "use the operator on its elements, which are scalars"
+
+
+def _wider(left: Type, right: Type) -> str | None:
+    """The type to convert to: the float of the two, or else the wider one."""
+    if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
+        one, other = _scalar(default_type(left)), _scalar(default_type(right))
+    else:
+        one, other = left.scalar, right.scalar
+    if one is None or other is None or Kind.BOOL in (one.kind, other.kind):
+        return None
+    return max(one, other, key=lambda scalar: (scalar.is_float, scalar.bits)).name
+
+
+def _common_literal(left: Type, right: Type) -> Type:
+    is_float = any(isinstance(side, LiteralType) and side.is_float for side in (left, right))
+    return default_type(LiteralType(is_float=is_float)) if is_float else INT

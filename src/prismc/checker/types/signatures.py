@@ -1,0 +1,177 @@
+"""Signatures: attributes, parameters and results of one instance."""
+
+from __future__ import annotations
+
+from prismc.checker.errors import AsyncUnsupported
+from prismc.checker.types import typed
+from prismc.checker.types.attributes import Attributes
+from prismc.checker.types.context import UNKNOWN, Argument, Unknown, is_block_level
+from prismc.checker.types.errors import (
+    BadGenericKind,
+    ForbiddenInExpressionFunction,
+    TypeNotAllowed,
+)
+from prismc.checker.types.generics import as_binding, is_expression_function, kind_of
+from prismc.checker.types.model import (
+    ERROR,
+    ArrayType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+)
+from prismc.checker.types.show import show, show_argument
+from prismc.frontend import ast
+from prismc.hardware.groups import THREAD, Bound
+from prismc.source.record import replace
+
+_KINDS = ("type", "int", "bool", "perspective", "fn")
+_EXPRESSION_BOUND = Bound(0, 0, 1, 1)
+
+
+class Signatures(Attributes):
+    """Makes the instance that calls refer to; its body is elaborated later."""
+
+    def signature(self, symbol_name: str) -> typed.Instance | None:
+        """The instance of the request, or None after reporting that its signature is wrong."""
+        assert self.request is not None
+        node = self.request.symbol.node
+        assert isinstance(node, ast.Function | ast.Kernel)
+        self._bind_generics(node, self.request.arguments)
+        kind = self._kind(node)
+        requires = self.requires(node)
+        if kind is typed.InstanceKind.EXPRESSION:
+            self.bound = _EXPRESSION_BOUND
+        elif requires is not None:
+            self.bound = requires.bound
+        self.is_unsafe = isinstance(node, ast.Function) and node.is_unsafe
+        parameters = [self._parameter(p, kind, node.name) for p in node.parameters]
+        launch = self.launch(node) if kind is typed.InstanceKind.KERNEL else None
+        threads = launch.threads if launch is not None else self.request.threads
+        results = self._results(node, kind)
+        effects = self.effects(node)
+        known = tuple(parameter for parameter in parameters if parameter is not None)
+        if len(known) != len(parameters) or results is None or requires is None:
+            self.is_failed = True
+            return None
+        made = typed.Instance(
+            symbol=symbol_name,
+            name=node.name.text,
+            kind=kind,
+            bound=self.bound,
+            parameters=known,
+            results=results,
+            threads=threads if is_block_level(self.bound) else None,
+            declared_shared=requires.shared,
+            launch=launch,
+            effects=effects,
+            generics=self.generics,
+            origin=self.request.origin,
+            span=node.name.span,
+            requires_span=requires.span,
+            module=self.module,
+        )
+        self.instance = made
+        assumptions = self.assumptions(node)
+        if assumptions:
+            made = self.instance = replace(made, assumptions=assumptions)
+        return made
+
+    def _bind_generics(
+        self, node: ast.Function | ast.Kernel, arguments: tuple[Argument, ...]
+    ) -> None:
+        shown: list[tuple[str, str]] = []
+        for position, generic in enumerate(node.generics):
+            if kind_of(generic) not in _KINDS:
+                self.report(BadGenericKind(at=generic.kind.span, name=generic.name.text))
+            value = arguments[position] if position < len(arguments) else UNKNOWN
+            self.bind(generic.name, as_binding(value))
+            text = "?" if isinstance(value, Unknown) else show_argument(value)
+            shown.append((generic.name.text, text))
+        self.generics = tuple(shown)
+
+    def _kind(self, node: ast.Function | ast.Kernel) -> typed.InstanceKind:
+        if isinstance(node, ast.Kernel):
+            return typed.InstanceKind.KERNEL
+        if is_expression_function(node):
+            return typed.InstanceKind.EXPRESSION
+        return typed.InstanceKind.UNSAFE if node.is_unsafe else typed.InstanceKind.DEVICE
+
+    def _parameter(
+        self, node: ast.Parameter, kind: typed.InstanceKind, name: ast.Name
+    ) -> typed.Variable | None:
+        type_node, is_const = node.type, False
+        if isinstance(type_node, ast.QualifiedType):
+            if type_node.qualifier == "async":
+                self.report(AsyncUnsupported(at=type_node.span, what="an `async` parameter"))
+                self.bind(node.name, UNKNOWN)
+                return None
+            type_node, is_const = type_node.type, True
+        is_expression = kind is typed.InstanceKind.EXPRESSION
+        stated = self.stated(node.at)
+        if is_expression and node.at is not None:
+            self._refuse_stated(node.at, name)
+        type_ = self.type_of(type_node)
+        if type_ is not ERROR and not self._may_take(node, type_, kind):
+            type_ = ERROR
+        if type_ is ERROR:
+            self.bind(node.name, UNKNOWN)
+            return None
+        is_array = isinstance(type_, ArrayType)
+        variable = self.variable(
+            node.name,
+            type_,
+            typed.VariableKind.PARAMETER,
+            THREAD if is_expression else stated,
+            is_const=is_array and (is_const or is_expression),
+        )
+        variable = replace(variable, is_stated=stated is not None)
+        self.bind(node.name, variable)
+        shape = self.shape_of(node.type)
+        if shape:
+            self.shapes[variable] = shape
+        return variable
+
+    def _refuse_stated(self, at: ast.At, name: ast.Name) -> None:
+        """An expression function's values vary as its arguments do."""
+        self.report(
+            ForbiddenInExpressionFunction(
+                at=at.span,
+                what="a perspective",
+                function=name.text,
+                related=self.note(name.span, "it has no `@requires`"),
+            )
+        )
+
+    def _may_take(self, node: ast.Parameter, type_: Type, kind: typed.InstanceKind) -> bool:
+        """Kernels take scalars, vectors and pointers; functions arrays too, by reference."""
+        allowed: tuple[type[Type], ...] = (ScalarType, VectorType, PointerType, ArrayType)
+        if kind is typed.InstanceKind.KERNEL:
+            allowed = (ScalarType, VectorType, PointerType)
+        if isinstance(type_, allowed):
+            return True
+        where = "as a kernel's parameter" if kind is typed.InstanceKind.KERNEL else "here"
+        self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where=where))
+        return False
+
+    def _results(
+        self, node: ast.Function | ast.Kernel, kind: typed.InstanceKind
+    ) -> tuple[typed.Result, ...] | None:
+        if isinstance(node, ast.Kernel):
+            return ()
+        results: list[typed.Result] = []
+        for result in node.results:
+            stated = self.stated(result.at)
+            if kind is typed.InstanceKind.EXPRESSION and result.at is not None:
+                self._refuse_stated(result.at, node.name)
+            type_ = self.type_of(result.type)
+            if type_ is not ERROR and not isinstance(type_, ScalarType | VectorType | PointerType):
+                self.report(
+                    TypeNotAllowed(at=result.type.span, type=show(type_), where="as a result")
+                )
+                type_ = ERROR
+            if type_ is ERROR:
+                return None
+            perspective = stated or self.bound.code
+            results.append(typed.Result(type=type_, perspective=perspective, span=result.span))
+        return tuple(results)

@@ -1,0 +1,503 @@
+"""Simple statements: declarations, assignments, calls, returns, assertions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from prismc.checker.errors import LayoutsUnsupported
+from prismc.checker.types import typed
+from prismc.checker.types.builtins import BuiltinCall
+from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
+from prismc.checker.types.errors import (
+    BadAlignment,
+    BadArgument,
+    BadReturn,
+    CountsDiffer,
+    ExitOutsideLoop,
+    PointerWithoutValue,
+    StaticAssertFailed,
+    TypeNotAllowed,
+    UnusedValue,
+    WholeArray,
+)
+from prismc.checker.types.model import (
+    BOOLEAN,
+    ERROR,
+    ArrayType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+    size_of,
+)
+from prismc.checker.types.places import destination_of
+from prismc.checker.types.show import show
+from prismc.checker.types.unsafe import Unsafe, element_type
+from prismc.frontend import ast
+from prismc.frontend.walk import find
+from prismc.hardware.groups import Perspective
+from prismc.source.span import Span
+
+_NOT_STATED = 0
+
+Made = tuple[typed.Statement, ...]
+
+
+class Statements(Unsafe):
+    """One method a statement; each gives the typed statements that it stands for."""
+
+    def statements(self, nodes: tuple[ast.Statement, ...]) -> tuple[typed.Statement, ...]:
+        made: list[typed.Statement] = []
+        for node in nodes:
+            made += self.statement(node)
+        return tuple(made)
+
+    def statement(self, node: ast.Statement) -> Made:
+        build = _BUILD.get(type(node))
+        return self.construct(node) if build is None else build(self, node)
+
+    @abstractmethod
+    def construct(self, node: ast.Statement) -> Made:
+        """Statements that hold others; a rung above."""
+
+    # ------------------------------------------------------------------ declarations
+
+    def _declare(self, node: ast.Declare) -> Made:
+        stated = self.stated(node.at)
+        if node.at is not None and stated is None and node.value is not None:
+            stated = self.bound.code
+        type_ = self.type_of(node.type) if node.type is not None else None
+        value = None
+        if node.value is not None:
+            value = self._initial(node.value, type_, stated if node.at else None)
+            type_ = value.type if type_ is None else type_
+        if type_ is None or type_ is ERROR or not self._may_declare(node, type_):
+            self.bind(node.name, UNKNOWN)
+            return ()
+        if isinstance(node.type, ast.PointerTypeExpression) and value is None:
+            self.report(PointerWithoutValue(at=node.span, name=node.name.text))
+        variable = self.variable(node.name, type_, typed.VariableKind.LOCAL, stated)
+        if isinstance(type_, PointerType) and value is not None:
+            self._keep_shape(variable, node.type, value)
+        return (typed.Declare(id=self.id(), span=node.span, variable=variable, value=value),)
+
+    def _keep_shape(
+        self, variable: typed.Variable, node: ast.Expression | None, value: typed.Expression
+    ) -> None:
+        """A pointer variable has the shape that its type states, or that of what it copies."""
+        shape = self.shape_of(node) if node is not None else ()
+        if not shape and isinstance(value, typed.Read):
+            shape = self.shapes.get(value.variable, ())
+        if shape:
+            self.shapes[variable] = shape
+
+    def _initial(
+        self, node: ast.Expression, type_: Type | None, destination: Perspective | None
+    ) -> typed.Expression:
+        """The value of a declaration, of its type; an array's is a scalar that fills it."""
+        target = element_type(type_) if type_ is not None else None
+        self.destination = destination
+        value = self.expression(node, target)
+        self.destination = None
+        if target is None:
+            return self.settled(value)
+        if isinstance(value.type, ArrayType):
+            return self._refuse_whole_array(node.span)
+        return self.require_type(value, target)
+
+    def _refuse_whole_array(self, at: Span) -> typed.Expression:
+        self.report(WholeArray(at=at))
+        return self.refused(at)
+
+    def _may_declare(self, node: ast.Declare, type_: Type) -> bool:
+        if isinstance(type_, ArrayType) and node.type is None:
+            self.report(WholeArray(at=node.span))
+            return False
+        if isinstance(type_, ScalarType | VectorType | ArrayType | PointerType):
+            return True
+        at = node.type.span if node.type is not None else node.span
+        self.report(TypeNotAllowed(at=at, type=show(type_), where="as a variable's type"))
+        return False
+
+    def _declare_several(self, node: ast.DeclareSeveral) -> Made:
+        call = self.call(node.value, None) if isinstance(node.value, ast.Call) else None
+        if call is None:
+            self.report(
+                CountsDiffer(at=node.value.span, targets=len(node.names), values=1, what="value")
+            )
+        if not isinstance(call, typed.Call):
+            self._forget(node.names)
+            return ()
+        results = call.callee.results
+        if len(results) != len(node.names):
+            self.report(
+                CountsDiffer(
+                    at=node.span,
+                    targets=len(node.names),
+                    values=len(results),
+                    what="result",
+                    related=self.note(call.callee.span, f"`{call.callee.name}` is declared here"),
+                )
+            )
+            self._forget(node.names)
+            return ()
+        variables = tuple(
+            self.variable(name, result.type, typed.VariableKind.LOCAL, result.perspective)
+            for name, result in zip(node.names, results, strict=True)
+        )
+        return (typed.DeclareSeveral(id=self.id(), span=node.span, variables=variables, call=call),)
+
+    def _forget(self, names: tuple[ast.Name, ...]) -> None:
+        for name in names:
+            self.bind(name, UNKNOWN)
+        self.is_failed = True
+
+    def _local_constant(self, node: ast.ConstantDeclaration) -> Made:
+        value = self.constant_of(node.type, node.value, node.name.text)
+        self.bind(node.name, UNKNOWN if value is None else value)
+        return ()
+
+    def constant_of(
+        self, type_node: ast.Expression | None, node: ast.Expression, name: str
+    ) -> typed.Constant | None:
+        """A `const`'s value, of its stated type (without one it stays what it is)."""
+        type_ = self.type_of(type_node) if type_node is not None else None
+        if isinstance(type_, ArrayType | PointerType | VectorType) and type_node is not None:
+            self.report(
+                TypeNotAllowed(at=type_node.span, type=show(type_), where="as a constant's type")
+            )
+            return None
+        value = self.expression(node, type_)
+        if type_ is not None:
+            value = self.require_type(value, type_)
+        return self.require_constant(value, f"the constant `{name}`")
+
+    def _shared(self, node: ast.Shared) -> Made:
+        stated = self.stated(node.at)
+        type_ = self.type_of(node.type)
+        alignment = self._alignment(node, type_)
+        if node.layout is not None:
+            self.report(LayoutsUnsupported(at=node.layout.span, what="`layout`"))
+        if self.is_expression_function:
+            self.may_store(node.type)
+        if not isinstance(type_, ArrayType):
+            if type_ is not ERROR:
+                self.report(
+                    TypeNotAllowed(at=node.type.span, type=show(type_), where="in shared memory")
+                )
+            self.bind(node.name, UNKNOWN)
+            return ()
+        slots = 0
+        if isinstance(type_.element, ArrayType):
+            slots, type_ = type_.length, type_.element
+        if isinstance(type_.element, ArrayType):
+            self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where="as a slot"))
+            self.bind(node.name, UNKNOWN)
+            return ()
+        variable = self.variable(
+            node.name,
+            type_,
+            typed.VariableKind.SHARED,
+            stated,
+            slots=slots,
+            alignment=alignment,
+        )
+        return (typed.DeclareShared(id=self.id(), span=node.span, variable=variable),)
+
+    def _alignment(self, node: ast.Shared, type_: Type) -> int:
+        """`align a`: a power of two that holds an element."""
+        if node.align is None:
+            return _NOT_STATED
+        alignment = self.constant_integer(node.align, "an alignment")
+        if alignment is None:
+            return _NOT_STATED
+        least = size_of(element_type(type_)) if isinstance(type_, ArrayType) else 1
+        if alignment < least or alignment & (alignment - 1) or alignment > 1 << 16:
+            self.report(BadAlignment(at=node.align.span, alignment=alignment, least=least))
+            return _NOT_STATED
+        return alignment
+
+    # ------------------------------------------------------------------ assignments
+
+    def _assign(self, node: ast.Assign) -> Made:
+        place = self.place(node.target)
+        if place is None:
+            self.expression(node.value)
+            return ()
+        target = element_type(place.type)
+        self.destination = destination_of(place)
+        value = self.expression(node.value, None if node.operator in ("<<", ">>") else target)
+        self.destination = None
+        if node.operator:
+            return self._compound(node, place, value)
+        value = self._assigned(value, place, target, node.value.span)
+        return (typed.Assign(id=self.id(), span=node.span, place=place, operator="", value=value),)
+
+    def _assigned(
+        self, value: typed.Expression, place: typed.Place, target: Type, at: Span
+    ) -> typed.Expression:
+        if isinstance(value.type, ArrayType):
+            return self._refuse_whole_array(at)
+        variable = place.variable if isinstance(place, typed.VariablePlace) else None
+        why = self.declared_here(variable) if variable is not None else ()
+        return self.require_type(value, target, why)
+
+    def _compound(self, node: ast.Assign, place: typed.Place, value: typed.Expression) -> Made:
+        """`x += e`: typed as `x + e`, whose type x must have."""
+        current = typed.Expression(id=self.id(), span=node.target.span, type=place.type)
+        combined = self.combine(node.operator, current, value, node.span, node.span)
+        if is_refused(combined):
+            return ()
+        assert isinstance(combined, typed.Binary), "a variable's value is not known"
+        return (
+            typed.Assign(
+                id=self.id(),
+                span=node.span,
+                place=place,
+                operator=node.operator,
+                value=combined.right,
+            ),
+        )
+
+    def _assign_several(self, node: ast.AssignSeveral) -> Made:
+        places = [self.place(target) for target in node.targets]
+        if len(node.values) != len(node.targets):
+            self.report(
+                CountsDiffer(
+                    at=node.span,
+                    targets=len(node.targets),
+                    values=len(node.values),
+                    what="value",
+                )
+            )
+            return ()
+        values = []
+        for place, value_node in zip(places, node.values, strict=True):
+            target = element_type(place.type) if place is not None else None
+            self.destination = destination_of(place)
+            value = self.expression(value_node, target)
+            self.destination = None
+            if place is not None and target is not None:
+                value = self._assigned(value, place, target, value_node.span)
+            values.append(value)
+        known = tuple(place for place in places if place is not None)
+        if len(known) != len(places):
+            return ()
+        return (
+            typed.AssignSeveral(id=self.id(), span=node.span, places=known, values=tuple(values)),
+        )
+
+    # ------------------------------------------------------------------ calls as statements
+
+    def _expression_statement(self, node: ast.ExpressionStatement) -> Made:
+        if not isinstance(node.value, ast.Call):
+            if not is_refused(self.expression(node.value)):
+                self.report(UnusedValue(at=node.span))
+            return ()
+        call = self.statement_builtin(node.value)
+        if call is not None:
+            return self._builtin_statement(call, node)
+        value = self.call(node.value, None)
+        if isinstance(value, typed.Call):
+            if value.callee.kind is typed.InstanceKind.EXPRESSION:
+                self.report(UnusedValue(at=node.span))
+            return (typed.Evaluate(id=self.id(), span=node.span, call=value),)
+        if not is_refused(value):
+            self.report(UnusedValue(at=node.span))
+        return ()
+
+    def _builtin_statement(self, call: BuiltinCall, node: ast.ExpressionStatement) -> Made:
+        match call.name:
+            case "asm" | "cuda" | "assume" | "completion":
+                return self.unsafe_statement(call)
+            case "store_vec":
+                return self._store_vector(call)
+            case "load_into":
+                return self._load_into(call)
+            case "print":
+                return self._print(call)
+            case _:
+                if not is_refused(self.expression(node.value)):
+                    self.report(UnusedValue(at=node.span))
+                return ()
+
+    def _store_vector(self, call: BuiltinCall) -> Made:
+        """`store_vec[4](p, i, v)`."""
+        if not self.takes(call, 3, 3):
+            return ()
+        pointer = self.pointer_argument(call, call.arguments[0])
+        index = self.require_integer(call.arguments[1], "an index")
+        type_ = self.access_type(call, pointer)
+        value = self.expression(call.arguments[2], type_)
+        if type_ is None or pointer is None:
+            return ()
+        value = self.require_type(value, type_)
+        if not self.require_mutable(pointer, call.arguments[0]) or is_refused(index):
+            return ()
+        place = typed.MemoryPlace(
+            id=self.id(), span=call.span, type=type_, pointer=pointer, index=index
+        )
+        return (typed.Assign(id=self.id(), span=call.span, place=place, operator="", value=value),)
+
+    def _load_into(self, call: BuiltinCall) -> Made:
+        """`load_into[4](a, i, p, j)`."""
+        if not self.takes(call, 4, 4):
+            return ()
+        array = self.expression(call.arguments[0])
+        first = self.require_integer(call.arguments[1], "an index")
+        pointer = self.pointer_argument(call, call.arguments[2])
+        index = self.require_integer(call.arguments[3], "an index")
+        type_ = self.access_type(call, pointer)
+        if type_ is None or pointer is None or is_refused(array):
+            return ()
+        if array.type == ArrayType(
+            element=ScalarType(scalar=type_.element), length=_length(array.type)
+        ):
+            array = self.require_writable_array(array, ())
+            return (
+                typed.LoadInto(
+                    id=self.id(),
+                    span=call.span,
+                    array=array,
+                    first=first,
+                    pointer=pointer,
+                    index=index,
+                    lanes=type_.lanes,
+                ),
+            )
+        self.report(
+            BadArgument(
+                at=call.arguments[0].span,
+                function=call.name,
+                reason=f"it fills an array of {type_.element}, not {show(array.type)}",
+                advice=f"pass a register array `{type_.element}[..]`",
+            )
+        )
+        return ()
+
+    def _print(self, call: BuiltinCall) -> Made:
+        if not call.arguments or not isinstance(call.arguments[0], ast.String):
+            self.report(
+                BadArgument(
+                    at=call.span,
+                    function="print",
+                    reason="it starts with its text",
+                    advice='write `print("i = %d", i)`',
+                )
+            )
+            return ()
+        values = tuple(self.settled(self.expression(node)) for node in call.arguments[1:])
+        return (
+            typed.Print(
+                id=self.id(),
+                span=call.span,
+                format=call.arguments[0].value,
+                arguments=values,
+            ),
+        )
+
+    # ------------------------------------------------------------------ return, assert, pass
+
+    def _return(self, node: ast.Return) -> Made:
+        results = self.instance.results if self.instance is not None else ()
+        values = []
+        for position, value_node in enumerate(node.values):
+            expected = results[position].type if position < len(results) else None
+            value = self.expression(value_node, expected)
+            if expected is not None:
+                note = self.note(results[position].span, f"the result is {show(expected)}")
+                value = self.require_type(value, expected, note)
+            values.append(value)
+        if len(values) != len(results) and self.instance is not None:
+            self.report(
+                BadReturn(
+                    at=node.span,
+                    function=self.instance.name,
+                    wanted=len(results),
+                    given=len(values),
+                    related=self.note(self.instance.span, "its results are declared here"),
+                )
+            )
+            values = []
+        return (typed.Return(id=self.id(), span=node.span, values=tuple(values)),)
+
+    def _assert(self, node: ast.Assert) -> Made:
+        if node.is_static:
+            self._static_assert(node)
+            return ()
+        condition = self.require_bool(node.condition, "`assert`")
+        message = node.message.value if node.message is not None else ""
+        return (typed.Assert(id=self.id(), span=node.span, condition=condition, message=message),)
+
+    def _static_assert(self, node: ast.Assert) -> None:
+        condition = self.expression(node.condition, BOOLEAN)
+        if is_refused(condition):
+            return
+        if not is_boolean(condition.type):
+            self.require_bool(node.condition, "`static assert`")
+            return
+        constant = self.require_constant(condition, "a static assertion")
+        if constant is None or constant.value:
+            return
+        shown = {
+            reference.name: self._shown_constant(reference)
+            for reference in find(node.condition, ast.Reference)
+        }
+        values = [f"{name} = {value}" for name, value in shown.items() if value]
+        self.report(
+            StaticAssertFailed(
+                at=node.condition.span,
+                text=node.message.value if node.message is not None else "it does not hold",
+                notes=(f"with {', '.join(values)}",) if values else (),
+            )
+        )
+
+    def _shown_constant(self, node: ast.Expression) -> str:
+        """The value of a name in a condition; empty for what is no constant."""
+        if self.names_perspective(node):
+            return str(self.perspective_of(node))
+        if self.names_type(node):
+            return show(self.type_of(node))
+        symbol = self.symbol_at(node)
+        binding = self.environment.get(symbol) if symbol is not None else None
+        if symbol is not None and binding is None and isinstance(symbol.node, ast.Constant):
+            binding = self.program.constant(symbol)
+        if not isinstance(binding, typed.Constant):
+            return ""
+        value = binding.value
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    def _exit(self, node: ast.Break | ast.Continue) -> Made:
+        keyword = "break" if isinstance(node, ast.Break) else "continue"
+        if not self.loops:
+            self.report(ExitOutsideLoop(at=node.span, keyword=keyword))
+            return ()
+        made = typed.Break if isinstance(node, ast.Break) else typed.Continue
+        return (made(id=self.id(), span=node.span),)
+
+    def _pass(self, node: ast.Pass) -> Made:
+        return ()
+
+
+def _length(of: Type) -> int:
+    return of.length if isinstance(of, ArrayType) else 1
+
+
+_Build = Callable[[Statements, Any], Made]
+
+_BUILD: dict[type[ast.Statement], _Build] = {
+    ast.Declare: Statements._declare,
+    ast.DeclareSeveral: Statements._declare_several,
+    ast.ConstantDeclaration: Statements._local_constant,
+    ast.Shared: Statements._shared,
+    ast.Assign: Statements._assign,
+    ast.AssignSeveral: Statements._assign_several,
+    ast.ExpressionStatement: Statements._expression_statement,
+    ast.Return: Statements._return,
+    ast.Assert: Statements._assert,
+    ast.Break: Statements._exit,
+    ast.Continue: Statements._exit,
+    ast.Pass: Statements._pass,
+}

@@ -1,0 +1,222 @@
+"""Types and perspectives as the source writes them."""
+
+from __future__ import annotations
+
+from prismc.checker.errors import TensorMapsUnsupported
+from prismc.checker.names.symbols import SymbolKind
+from prismc.checker.types import typed
+from prismc.checker.types.context import Unknown
+from prismc.checker.types.conversions import Conversions
+from prismc.checker.types.errors import (
+    BadArrayLength,
+    BadPerspectiveSize,
+    BadVector,
+    NotAPerspective,
+    NotAType,
+    TypeNotAllowed,
+)
+from prismc.checker.types.model import (
+    ERROR,
+    ArrayType,
+    ErrorType,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+)
+from prismc.checker.types.show import show
+from prismc.frontend import ast
+from prismc.hardware.groups import SPELLINGS, Perspective
+from prismc.hardware.scalars import ALIASES, SCALARS
+
+_SCALAR_TYPES: dict[str, Type] = {
+    name: ScalarType(scalar=scalar) for name, scalar in (SCALARS | ALIASES).items()
+}
+_LANES = (2, 4, 8, 16)
+_LARGEST_ACCESS = 16  # bytes of one vector access (PTX ISA, `ld`, `.v4` of 32 bits)
+_LARGEST_SIZE = 1 << 31
+
+
+class TypeExpressions(Conversions):
+    """Reads types and perspectives; what is wrong is reported and becomes ERROR or None."""
+
+    def type_of(self, node: ast.Expression) -> Type:
+        """The type that an expression names."""
+        match node:
+            case ast.Reference() | ast.Member():
+                return self._named_type(node)
+            case ast.Index():
+                return self._array_type(node)
+            case ast.PointerTypeExpression():
+                return self._pointer_type(node)
+            case ast.VectorTypeExpression():
+                return self._vector_type(node)
+            case ast.TensorMapTypeExpression():
+                self.report(TensorMapsUnsupported(at=node.span))
+                return ERROR
+            case ast.QualifiedType(type=inner):
+                self.report(TypeNotAllowed(at=node.span, type=node.qualifier, where="here"))
+                return self.type_of(inner)
+            case _:
+                self.report(NotAType(at=node.span, what="this expression"))
+                return ERROR
+
+    def names_type(self, node: ast.Expression) -> bool:
+        """Whether an expression stands for a type, without reporting anything."""
+        match node:
+            case ast.Reference(name=name):
+                symbol = self.symbol_at(node)
+                if symbol is None:
+                    return False
+                if symbol.kind is SymbolKind.BUILTIN:
+                    return name in _SCALAR_TYPES
+                return isinstance(self.environment.get(symbol), Type)
+            case ast.Index(value=value):
+                return self.names_type(value)
+            case ast.PointerTypeExpression() | ast.VectorTypeExpression():
+                return True
+            case _:
+                return False
+
+    def _named_type(self, node: ast.Expression) -> Type:
+        symbol = self.symbol_at(node)
+        if symbol is None or symbol.kind is SymbolKind.UNKNOWN:
+            self.is_failed = True
+            return ERROR
+        if symbol.kind is SymbolKind.BUILTIN and symbol.name in _SCALAR_TYPES:
+            return _SCALAR_TYPES[symbol.name]
+        binding = self.environment.get(symbol)
+        if isinstance(binding, Type):
+            return binding
+        if isinstance(binding, Unknown):
+            return ERROR
+        note = self.note(symbol.span, f"`{symbol.name}` is declared here") if symbol.module else ()
+        self.report(
+            NotAType(at=node.span, what=f"`{symbol.name}`, a {symbol.kind.value},", related=note)
+        )
+        return ERROR
+
+    def _array_type(self, node: ast.Index) -> Type:
+        """`f32[4][8]`: the outermost length stands first."""
+        lengths: list[ast.Expression] = []
+        base: ast.Expression = node
+        while isinstance(base, ast.Index):
+            if len(base.arguments) != 1 or base.named:
+                self.report(TypeNotAllowed(at=base.span, type="a shape", where="outside `ptr(..)`"))
+                return ERROR
+            lengths.append(base.arguments[0])
+            base = base.value
+        element = self.type_of(base)
+        for length_node in lengths:
+            element = self._array_of(element, length_node, base)
+        return element
+
+    def _array_of(self, element: Type, node: ast.Expression, base: ast.Expression) -> Type:
+        length = self.constant_integer(node, "an array's length")
+        if length is None or element is ERROR:
+            return ERROR
+        if not isinstance(element, ScalarType | VectorType | ArrayType):
+            self.report(
+                TypeNotAllowed(at=base.span, type=show(element), where="as an array's element")
+            )
+            return ERROR
+        if not 1 <= length < _LARGEST_SIZE:
+            self.report(BadArrayLength(at=node.span, length=length))
+            return ERROR
+        return ArrayType(element=element, length=length)
+
+    def _pointer_type(self, node: ast.PointerTypeExpression) -> Type:
+        """The pointee's shape counts for indexing only: see `shape_of`."""
+        pointee = node.element
+        if isinstance(pointee, ast.Index):
+            pointee = pointee.value
+        element = self.type_of(pointee)
+        if element is ERROR:
+            return ERROR
+        if not isinstance(element, ScalarType | VectorType):
+            self.report(
+                TypeNotAllowed(at=pointee.span, type=show(element), where="behind a pointer")
+            )
+            return ERROR
+        return PointerType(
+            element=element,
+            is_const=node.qualifier == "const",
+            is_atomic=node.qualifier == "atomic",
+        )
+
+    def shape_of(self, node: ast.Expression) -> tuple[ast.Expression, ...]:
+        """The lengths in `ptr(f32[M, N])`, as written; none for a pointer without a shape."""
+        if isinstance(node, ast.QualifiedType):
+            node = node.type
+        if isinstance(node, ast.PointerTypeExpression) and isinstance(node.element, ast.Index):
+            return node.element.arguments
+        return ()
+
+    def _vector_type(self, node: ast.VectorTypeExpression) -> Type:
+        element = self.type_of(node.element)
+        lanes = self.constant_integer(node.lanes, "a vector's length")
+        if lanes is None or isinstance(element, ErrorType):
+            return ERROR
+        if not isinstance(element, ScalarType):
+            self.report(
+                TypeNotAllowed(at=node.element.span, type=show(element), where="in a vector")
+            )
+            return ERROR
+        return self.vector(element, lanes, node)
+
+    def vector(self, element: ScalarType, lanes: int, node: ast.Expression) -> Type:
+        """A vector type of one aligned access, at most 16 bytes."""
+        size = element.scalar.size * lanes
+        if lanes not in _LANES or size > _LARGEST_ACCESS:
+            self.report(BadVector(at=node.span, lanes=lanes, element=show(element), size=size))
+            return ERROR
+        return VectorType(element=element.scalar, lanes=lanes)
+
+    # ------------------------------------------------------------------ perspectives
+
+    def perspective_of(self, node: ast.Expression) -> Perspective | None:
+        """The perspective that an expression names, None after reporting (or if not known)."""
+        if isinstance(node, ast.PerspectiveLiteral):
+            return self._perspective_literal(node)
+        binding = self.binding_at(node)
+        if isinstance(binding, Perspective):
+            return binding
+        symbol = self.symbol_at(node)
+        if isinstance(binding, Unknown) or symbol is None or symbol.kind is SymbolKind.UNKNOWN:
+            self.is_failed = True
+            return None
+        self.report(
+            NotAPerspective(
+                at=node.span,
+                name=symbol.name,
+                related=self.note(symbol.span, "it is declared here") if symbol.module else (),
+            )
+        )
+        return None
+
+    def names_perspective(self, node: ast.Expression) -> bool:
+        return isinstance(node, ast.PerspectiveLiteral) or isinstance(
+            self.binding_at(node), Perspective
+        )
+
+    def _perspective_literal(self, node: ast.PerspectiveLiteral) -> Perspective | None:
+        size = self.constant_integer(node.size, "the size of a perspective")
+        if size is None:
+            return None
+        if not 1 <= size < _LARGEST_SIZE or (node.level == "grid" and size != 1):
+            limit = "1, there is one grid" if node.level == "grid" else "1 or more"
+            self.report(
+                BadPerspectiveSize(at=node.size.span, level=node.level, size=size, limit=limit)
+            )
+            return None
+        unit = SPELLINGS[node.level]
+        return Perspective(unit.level, unit.size * size)
+
+    def stated(self, at: ast.At | None) -> Perspective | None:
+        """`@ q`; None if nothing is stated or it was refused."""
+        return None if at is None else self.perspective_of(at.perspective)
+
+    def variable_at(self, node: ast.Expression) -> typed.Variable | None:
+        """The variable that a plain name stands for."""
+        binding = self.binding_at(node)
+        return binding if isinstance(binding, typed.Variable) else None
