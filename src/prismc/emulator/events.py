@@ -67,3 +67,20 @@ class Watch:
         width: int,
     ) -> None:
         """Lanes are about to store `size` bytes each: packed elements of `width` bytes."""
+
+    def before_atomic(
+        self, run: Run, site: Instruction, place: Place, qualifiers: Qualifiers
+    ) -> Lanes | None:
+        """Lanes are about to do an atomic; what comes back goes to `atomic`."""
+        return None
+
+    def atomic(
+        self,
+        run: Run,
+        site: Instruction,
+        place: Place,
+        size: int,
+        qualifiers: Qualifiers,
+        before: Lanes | None,
+    ) -> None:
+        """Lanes have read and written `size` bytes atomically."""

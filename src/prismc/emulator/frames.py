@@ -33,7 +33,7 @@ class Frame:
         self.back = back
         self.base = base
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.path: tuple[int, ...] = () if parent is None else parent.order(back - 1)
+        self.path: tuple[int, ...] = () if parent is None else parent.path_to(back)
         self.outputs: tuple[str, ...] = ()  # the parent's variables for the results
         self.callees: dict[tuple[int, str], Frame] = {}
         self.registers: list[Lanes] = [
@@ -48,6 +48,10 @@ class Frame:
     def order(self, block: int) -> tuple[int, ...]:
         """The place of one of the frame's blocks in the reconvergence order."""
         return (*self.path, self.code.flow.rank[block])
+
+    def path_to(self, back: int) -> tuple[int, ...]:
+        """The path of a new callee, called from the block before `back`."""
+        return (*self.order(back - 1), len(self.callees))
 
     def variable(self, name: str) -> int:
         """The local address of one of the frame's variables."""

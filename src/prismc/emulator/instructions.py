@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prismc.emulator.decode import Decoded, Decoder
-from prismc.emulator.execute import access, calls, compute, control, moves, spaces, sync
+from prismc.emulator.execute import access, atomics, calls, compute, control, moves, spaces, sync
 from prismc.emulator.ptx.tree import Instruction
 
 Opener = Callable[[Decoder, Instruction], Decoded]
@@ -14,6 +14,8 @@ OPENERS: dict[str, Opener] = {
     "ld": access.open_load,
     "ldu": access.open_load,
     "st": access.open_store,
+    "atom": atomics.open_atomic,
+    "red": atomics.open_reduction,
     "mov": moves.open_move,
     "cvta": spaces.open_convert_address,
     "isspacep": spaces.open_is_space,

@@ -11,6 +11,7 @@ from prismc.emulator.code import Step
 from prismc.emulator.decode import Decoded, Decoder, Source
 from prismc.emulator.execute.members import members_of
 from prismc.emulator.ptx.tree import Instruction, Operand, Vector
+from prismc.emulator.semantics import everything
 from prismc.emulator.semantics.registry import Instruction as Family
 from prismc.emulator.semantics.registry import (
     Kind,
@@ -23,6 +24,9 @@ from prismc.emulator.semantics.registry import (
 
 if TYPE_CHECKING:
     from prismc.emulator.lanes import Run
+
+# Importing them registers them.
+SEMANTICS = everything.MODULES
 
 # A source: one register, or the elements of a vector.
 Sources = tuple[int | tuple[int, ...], ...]
