@@ -22,6 +22,7 @@ from prismc.checker.perspectives.views import Views
 from prismc.checker.perspectives.writes import Writes
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
+from prismc.checker.types.origins import InstanceSink
 from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -37,7 +38,8 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
     refused = set(program.refused)
     for symbol, body in program.bodies.items():
         before = sink.errors_reported
-        checker = _BodyChecker(body, sink, varies, bounds, uniform)
+        instance_sink = InstanceSink(sink, body.instance)
+        checker = _BodyChecker(body, instance_sink, varies, bounds, uniform)
         checker.statements(body.statements)
         uniform[symbol] = frozenset(checker.data.uniform_parameters)
         if sink.errors_reported > before:

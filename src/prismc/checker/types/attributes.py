@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prismc.checker.errors import AssumeUnsupported, AsyncUnsupported, ClustersUnsupported
+from prismc.checker.errors import AssumeUnsupported, ClustersUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.constructs import Constructs
-from prismc.checker.types.context import is_refused
+from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.errors import (
     BadAttribute,
     BadLaunchThreads,
@@ -209,7 +209,7 @@ class Attributes(Constructs):
             elif name == "syncs":
                 syncs = self.perspective_of(effect.arguments[0]) if effect.arguments else None
             elif name == "completes":
-                self.report(AsyncUnsupported(at=effect.span, what="`completes(..)`"))
+                self.refuse_async(effect.span, "`completes(..)`")
             else:
                 words[name] += self._effect_words(effect)
         return typed.Effects(
@@ -241,7 +241,7 @@ class Attributes(Constructs):
             variable = self.variable_at(node)
             if variable is not None and variable.kind is typed.VariableKind.PARAMETER:
                 found.append(variable)
-            elif self.symbol_at(node) is not None:
+            elif self.binding_at(node) is not UNKNOWN and self.symbol_at(node) is not None:
                 self._bad_attribute(node, "effects", "this is no parameter", "name a parameter")
         return found
 

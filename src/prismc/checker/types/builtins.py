@@ -383,6 +383,10 @@ class Builtins(Operators):
             index=index,
         )
 
+    def _completion(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        self.refuse_async(call.span, "`completion()`")
+        return self.refused(call.span)
+
     def _layout_fact(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         self.report(LayoutsUnsupported(at=call.span, what=f"`{call.name}`"))
         return self.refused(call.span)
@@ -454,6 +458,7 @@ _TABLE: dict[str, tuple[int, int, _Build]] = {
     "ctz": (1, 1, Builtins._count_bits),
     "log2": (1, 1, Builtins._count_bits),
     "size": (1, 1, Builtins._size),
+    "completion": (0, 0, Builtins._completion),
     "layout_of": (1, 1, Builtins._layout_fact),
     "mirrors": (1, 1, Builtins._layout_fact),
     "broadcast": (1, 1, Builtins._broadcast),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from prismc.checker.errors import AsyncUnsupported, FinishUnsupported, PipelineUnsupported
+from prismc.checker.errors import FinishUnsupported, PipelineUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.conversions import root_variable
@@ -312,7 +312,7 @@ class Constructs(Statements):
         offset = self.flat_index(pair.offset, variable, pair.span) if pair.offset else None
         function = self._index_function(pair.function) if pair.function is not None else None
         if pair.is_async:
-            self.report(AsyncUnsupported(at=pair.name.span, what="`as async`"))
+            self.refuse_async(pair.name.span, "`as async`")
         if is_refused(source):
             return None
         if not isinstance(source.type, PointerType) or variable is None:
@@ -352,7 +352,7 @@ class Constructs(Statements):
     # ------------------------------------------------------------------ not built yet
 
     def _async(self, node: ast.Async) -> Made:
-        self.report(AsyncUnsupported(at=node.header, what="`async`"))
+        self.refuse_async(node.header, "`async`")
         for pair in node.pairs:
             self.bind(pair.name, UNKNOWN)
         return (self._block(node, self.statements(node.body)),)

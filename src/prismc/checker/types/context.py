@@ -11,16 +11,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
+from prismc.checker.errors import AsyncUnsupported
 from prismc.checker.names.symbols import ModuleNames, Symbol
 from prismc.checker.types import typed
 from prismc.checker.types.model import ERROR, LiteralType, ScalarType, Type
 from prismc.checker.types.numbers import Number
-from prismc.diagnostics.problem import Problem, Related, Severity
+from prismc.checker.types.origins import with_origin
+from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
 from prismc.hardware.groups import Bound, Level, Perspective
 from prismc.hardware.scalars import BOOL, F32, I32
-from prismc.source.record import Record, replace
+from prismc.source.record import Record
 from prismc.source.span import Span
 
 
@@ -100,6 +102,7 @@ class Context(ABC):
         self.destination: Perspective | None = None
         self.is_unsafe = False
         self.is_failed = False
+        self.is_async_refused = False
         self.loops = 0
         self.expansions = 0
         # Every call of the body with its place, for recursion and the order of the program.
@@ -146,11 +149,8 @@ class Context(ABC):
     def report(self, problem: Problem) -> None:
         """Report with the use that asked for this instance, when it has generic arguments."""
         origin = self.request.origin if self.request else None
-        if origin is not None and self.generics and not self.is_trial:
-            shown = ", ".join(f"{name} = {value}" for name, value in self.generics)
-            note = Related(at=origin, message=f"with {shown}, asked for here")
-            problem = replace(problem, related=(*problem.related, note))
-        self.program.sink.report(problem)
+        generics = () if self.is_trial else self.generics
+        self.program.sink.report(with_origin(problem, generics, origin))
         if problem.severity is Severity.ERROR:
             self.is_failed = True
 
@@ -158,6 +158,12 @@ class Context(ABC):
         """The result of an expression that was refused."""
         self.is_failed = True
         return typed.Refused(id=self.id(), span=span, type=ERROR)
+
+    def refuse_async(self, at: Span, what: str) -> None:
+        """Asynchronous copies, once a function: its other parts only follow from the first."""
+        if not self.is_async_refused:
+            self.report(AsyncUnsupported(at=at, what=what))
+        self.is_async_refused = True
 
     # ------------------------------------------------------------------ small nodes
 

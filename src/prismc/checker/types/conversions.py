@@ -80,7 +80,7 @@ class Conversions(Context):
                 expected=show(expected),
                 found=show(value.type),
                 advice=_advice(value, expected),
-                related=why,
+                related=why or _what_it_is(value),
             )
         )
         return self.refused(value.span)
@@ -173,6 +173,15 @@ def _variable_in(value: typed.Expression) -> typed.Variable | None:
         if isinstance(part, typed.Read | typed.Slot):
             return part.variable
     return None
+
+
+def _what_it_is(value: typed.Expression) -> tuple[Related, ...]:
+    """Where a variable got its type."""
+    if not isinstance(value, typed.Read):
+        return ()
+    variable = value.variable
+    message = f"`{variable.name}` is {show(value.type)}, declared here"
+    return (Related(at=variable.span, message=message),)
 
 
 def _declared_note(variable: typed.Variable) -> tuple[Related, ...]:

@@ -123,7 +123,8 @@ class Elaboration:
             self._drain()
             return
         trial = FunctionElaborator(self, symbol.module, request)
-        if trial.signature(symbol.name) is not None:
+        errors = self.sink.errors_reported
+        if trial.signature(symbol.name) is not None and self.sink.errors_reported == errors:
             trial.body()
         self._drain()
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from prismc.checker.errors import AsyncUnsupported
 from prismc.checker.types import typed
-from prismc.checker.types.attributes import Attributes
+from prismc.checker.types.attributes import Attributes, Requires
 from prismc.checker.types.context import UNKNOWN, Argument, Unknown, is_block_level
 from prismc.checker.types.errors import (
     BadGenericKind,
@@ -50,8 +49,11 @@ class Signatures(Attributes):
         threads = launch.threads if launch is not None else self.request.threads
         results = self._results(node, kind)
         effects = self.effects(node)
+        if self.is_trial and requires is None:
+            requires = Requires(bound=self.bound, shared=None, span=node.name.span)
         known = tuple(parameter for parameter in parameters if parameter is not None)
-        if len(known) != len(parameters) or results is None or requires is None:
+        is_whole = len(known) == len(parameters) and all(r.type is not ERROR for r in results)
+        if requires is None or not (is_whole or self.is_trial):
             self.is_failed = True
             return None
         made = typed.Instance(
@@ -103,7 +105,7 @@ class Signatures(Attributes):
         type_node, is_const = node.type, False
         if isinstance(type_node, ast.QualifiedType):
             if type_node.qualifier == "async":
-                self.report(AsyncUnsupported(at=type_node.span, what="an `async` parameter"))
+                self.refuse_async(type_node.span, "an `async` parameter")
                 self.bind(node.name, UNKNOWN)
                 return None
             type_node, is_const = type_node.type, True
@@ -156,7 +158,7 @@ class Signatures(Attributes):
 
     def _results(
         self, node: ast.Function | ast.Kernel, kind: typed.InstanceKind
-    ) -> tuple[typed.Result, ...] | None:
+    ) -> tuple[typed.Result, ...]:
         if isinstance(node, ast.Kernel):
             return ()
         results: list[typed.Result] = []
@@ -170,8 +172,6 @@ class Signatures(Attributes):
                     TypeNotAllowed(at=result.type.span, type=show(type_), where="as a result")
                 )
                 type_ = ERROR
-            if type_ is ERROR:
-                return None
             perspective = stated or self.bound.code
             results.append(typed.Result(type=type_, perspective=perspective, span=result.span))
         return tuple(results)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from prismc.checker.errors import AssumeUnsupported, AsyncUnsupported
+from prismc.checker.errors import AssumeUnsupported
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.builtins import BuiltinCall
@@ -55,7 +55,7 @@ class Unsafe(Places):
             case "cuda":
                 return self._cuda(call)
             case "completion":
-                self.report(AsyncUnsupported(at=call.span, what="`completion()`"))
+                self.refuse_async(call.span, "`completion()`")
             case _:
                 self.report(AssumeUnsupported(at=call.span, what="`assume(..)` in a body"))
         return ()

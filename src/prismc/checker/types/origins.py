@@ -1,0 +1,33 @@
+"""Why a specialised instance exists: the note that its problems carry."""
+
+from __future__ import annotations
+
+from prismc.checker.types.typed import Instance
+from prismc.diagnostics.problem import Problem, Related
+from prismc.diagnostics.sink import Sink
+from prismc.source.record import replace
+from prismc.source.span import Span
+
+
+def with_origin(
+    problem: Problem, generics: tuple[tuple[str, str], ...], origin: Span | None
+) -> Problem:
+    """`problem` with the use that asked for these generic arguments, if there is one."""
+    if origin is None or not generics:
+        return problem
+    shown = ", ".join(f"{name} = {value}" for name, value in generics)
+    note = Related(at=origin, message=f"with {shown}, asked for here")
+    return replace(problem, related=(*problem.related, note))
+
+
+class InstanceSink(Sink):
+    """Hands the problems of one instance on, each with the use that asked for the instance."""
+
+    def __init__(self, sink: Sink, instance: Instance) -> None:
+        super().__init__()
+        self._sink = sink
+        self._instance = instance
+
+    def report(self, problem: Problem) -> None:
+        instance = self._instance
+        self._sink.report(with_origin(problem, instance.generics, instance.origin))
