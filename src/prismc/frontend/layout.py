@@ -43,9 +43,9 @@ _MAX_STRAYS = 1_000  # characters that mean nothing, before the rest of the decl
 # The lexer's groups, in order; the first four are the grammar's terminals of these names.
 GROUPS = (
     "NAME", "FLOAT", "INTEGER", "STRING",
-    "operator", "newline", "space", "bad number", "bad name", "bad string", "bad character",
+    "bad number", "operator", "newline", "space", "bad name", "bad string", "bad character",
 )  # fmt: skip
-_NAME, _OPERATOR, _NEWLINE, _SPACE = 1, 5, 6, 7  # counted from 1, as `re` does
+_NAME, _STRING, _OPERATOR, _NEWLINE, _SPACE = 1, 4, 6, 7, 8  # counted from 1, as `re` does
 
 # Words that begin a declaration. At the start of a line they end whatever is still open.
 OPENERS = ("import", "from", "const", "def", "kernel", "export", "unsafe", "test", "@")
@@ -87,10 +87,10 @@ def lexer_pattern(terminals: dict[str, str], operators: list[str]) -> str:
             rf"((?:{terminals['FLOAT']})(?![\w.]))",
             rf"((?:{terminals['INTEGER']})(?![\w.]))",
             rf"({terminals['STRING']})",
+            r"(\.?[0-9][\w.]*+)",
             rf"({'|'.join(re.escape(operator) for operator in longest_first)})",
             r"(\n)",
             r"([ \t\r]++|#[^\n]*+)",
-            r"(\.?[0-9][\w.]*+)",
             r"([^\W\d]\w*+)",
             r'("[^\n]*+)',
             r"([\s\S])",
@@ -183,7 +183,7 @@ class Layout:
             elif group == _NEWLINE:
                 line, is_fresh = end, True
                 continue
-            elif group < _OPERATOR:
+            elif group <= _STRING:
                 kind = literal_kinds[group]
             else:
                 kind = self._irregular(group, begin, end)

@@ -21,13 +21,10 @@ def show_tree(node: Node, file: SourceFile) -> str:
         parts: list[tuple[str, int, Node]] = []
         for field in node.__fields__:
             value = getattr(node, field)
-            if isinstance(value, Node) and not isinstance(value, Name):
-                parts.append((f"{field} ", depth + 1, value))
-            elif isinstance(value, tuple) and value and not isinstance(value, Span):
-                nodes = [item for item in value if isinstance(item, Node)]
+            items = value if isinstance(value, tuple) else (value,)
+            nodes = [item for item in items if isinstance(item, Node)]
+            if nodes and not isinstance(nodes[0], Name):
                 parts += [(f"{field} ", depth + 1, item) for item in nodes]
-                if not nodes:
-                    simple.append(f" {field}={'.'.join(value)}")
             elif _is_stated(field, value):
                 simple.append(f" {field}={_simple(value)}")
         line, column = file.position(node.span.start)
@@ -45,4 +42,6 @@ def _is_stated(field: str, value: object) -> bool:
 
 
 def _simple(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_simple, value))
     return value.text if isinstance(value, Name) else repr(value)

@@ -260,7 +260,9 @@ def _type_first(at: Situation) -> Problem | None:
 
 def _chained_assignment(at: Situation) -> Problem | None:
     line = [at.word(offset) for offset in range(at.line_start(), 0)]
-    if at.token != "=" or at.is_in_brackets() or ("=" not in line and ":=" not in line):
+    if at.token != "=" or at.is_in_brackets() or at.word(-1) not in _OPERAND_ENDS:
+        return None
+    if "=" not in line and ":=" not in line:
         return None
     return ForeignSpelling(at=at.span(), written="a = b = c", instead="assign on two lines")
 
