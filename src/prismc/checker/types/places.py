@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.context import is_refused
+from prismc.checker.types.context import Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     AtomicAccess,
@@ -81,13 +81,12 @@ class Places(Expressions):
 
     def _refuse_symbol(self, node: ast.Reference, symbol: Symbol) -> None:
         """A constant, a function or a type; a local without a binding was refused already."""
-        silent = (SymbolKind.LOCAL, SymbolKind.PARAMETER)
-        if symbol.kind in silent and symbol not in self.environment:
+        binding = self.environment.get(symbol)
+        is_local = symbol.kind in (SymbolKind.LOCAL, SymbolKind.PARAMETER)
+        if isinstance(binding, Unknown) or (is_local and binding is None):
             self.is_failed = True
             return
-        kind = symbol.kind.value
-        if isinstance(self.environment.get(symbol), typed.Constant):
-            kind = "constant"
+        kind = "constant" if isinstance(binding, typed.Constant) else symbol.kind.value
         if symbol.kind is SymbolKind.LOOP:
             note = self.note(symbol.span, f"`{symbol.name}` is the loop variable of this loop")
             self.report(LoopVariableReadOnly(at=node.span, name=symbol.name, related=note))
