@@ -19,11 +19,16 @@ class Operand(NamedTuple):
     place: Expression
 
     def text(self) -> str:
-        """`"=f"(acc[0])`; constraints have no 8-bit registers, so inputs of 8 bits are widened."""
+        """`"=&f"(acc[0])`; constraints have no 8-bit registers, so inputs of 8 bits are widened.
+
+        What is written takes `&` (early clobber): without it an update and an input of the same
+        value share a register, and text of several instructions reads what it has overwritten.
+        """
         place = self.place
+        mode = f"{self.mode}&" if self.mode else ""
         if self.scalar.bits == 8 and not self.mode:
             place = cast("unsigned short" if self.scalar.kind.value != "signed" else "short", place)
-        return f'"{self.mode}{self.scalar.ptx_register}"({place.text})'
+        return f'"{mode}{self.scalar.ptx_register}"({place.text})'
 
 
 def asm_statement(

@@ -289,7 +289,10 @@ class Statements:
             )
         if view.offset is None:
             return source
-        return self._expressions.offset(source, view.offset)
+        seen = self._expressions.offset(source, view.offset)
+        if seen.offset is not None and not seen.offset.hint:
+            seen.offset.hint = f"{view.variable.name}_offset"
+        return seen
 
     # ------------------------------------------------------------------ calls and text
 
