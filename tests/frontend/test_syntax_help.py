@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prismc.frontend import recovery
-from prismc.frontend.syntax_help import HELP, Advice, Situation, explain_error
+from prismc.frontend.situation import Situation
+from prismc.frontend.syntax_help import HELP, Advice, explain_error
 from support.syntax import parse
 
 ROWS = [(advice, snippet) for advice in HELP for snippet in advice.snippets]

@@ -81,6 +81,7 @@ class _Loader:
         self._sink = sink
         self._names: set[str] = set()
         self._stack: list[_Visit] = []
+        self._open_keys: set[str] = set()
 
     def load(self, root: SourceFile) -> ast.Module:
         """Parses a root and what it imports; the root's module."""
@@ -94,6 +95,7 @@ class _Loader:
     def _open(self, file: SourceFile, key: str, name: str) -> None:
         module = parse_module(file, self._unique(name, key), self._sink)
         self._stack.append(_Visit(module, key))
+        self._open_keys.add(key)
 
     def _unique(self, name: str, key: str) -> str:
         """The module's name; a library file is `std.x` however it is reached."""
@@ -118,6 +120,7 @@ class _Loader:
                 self._connect(visit, declaration)
         self.finished[visit.key] = visit.module
         self._stack.pop()
+        self._open_keys.remove(visit.key)
 
     def _follow(self, visit: _Visit, node: AnyImport) -> bool:
         """Opens the imported file. False when there is nothing to wait for."""
@@ -128,7 +131,7 @@ class _Loader:
         key = _key(place)
         if key in self.finished:
             return False
-        if any(open_visit.key == key for open_visit in self._stack):
+        if key in self._open_keys:
             self._cycle(key, node)
             return False
         try:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from prismc.diagnostics.problem import Problem
 from prismc.frontend.lalr import Stuck, acceptable
-from prismc.frontend.syntax_help import Situation, explain_error
+from prismc.frontend.situation import Situation
+from prismc.frontend.syntax_help import explain_error
 from prismc.frontend.tables import Tables, Token
 from prismc.source.files import SourceFile
 
