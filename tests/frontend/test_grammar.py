@@ -130,6 +130,8 @@ def test_reading_the_cache_does_not_import_lark(tmp_path: Path) -> None:
         ("linux", {"PRISMC_CACHE": "/c"}, "/c"),
         ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/prismc"),
         ("linux", {"HOME": "/h"}, "/h/.cache/prismc"),
+        ("linux", {"HOME": "/h", "XDG_CACHE_HOME": "relative"}, "/h/.cache/prismc"),
+        ("linux", {"HOME": "nowhere"}, os.devnull),
         ("darwin", {"HOME": "/h"}, "/h/Library/Caches/prismc"),
         ("win32", {"LOCALAPPDATA": "/l"}, "/l/prismc/Cache"),
     ],

@@ -41,11 +41,14 @@ def cache_folder() -> Path:
     if named := os.environ.get("PRISMC_CACHE"):
         return Path(named)
     home = os.path.expanduser("~")
+    if not os.path.isabs(home):
+        return Path(os.devnull)  # a user without a home: nothing can be written below this
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or home, "prismc", "Cache")
     if sys.platform == "darwin":
         return Path(home, "Library", "Caches", "prismc")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path(home, ".cache"), "prismc")
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named if os.path.isabs(named) else Path(home, ".cache"), "prismc")
 
 
 def cached_tables(grammar: str, folder: Path) -> Tables:
