@@ -10,7 +10,6 @@ from prismc.checker.types import typed
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
-    BadRange,
     BadUnits,
     ForbiddenInExpressionFunction,
     NotAPointer,
@@ -118,9 +117,6 @@ class Constructs(Statements):
 
     def _range(self, node: ast.For) -> tuple[typed.Expression, ...] | None:
         """Start, stop and step, all of one integer type; None after reporting."""
-        if not 1 <= len(node.range) <= 3:
-            self.report(BadRange(at=node.variable.span, given=len(node.range)))
-            return None
         values = [self.expression(part, INT) for part in node.range]
         target = self._range_type(values)
         if target is None:

@@ -584,15 +584,6 @@ class ExitOutsideLoop(Problem):
     keyword: str
 
 
-class BadRange(Problem):
-    code = "P0364"
-    title = "a range of too few or too many parts"
-    message = "`range` takes 1 to 3 numbers, not {given}"
-    help_text = "write `range(stop)`, `range(start, stop)` or `range(start, stop, step)`"
-
-    given: int
-
-
 # ----------------------------------------------------------------------- declarations
 
 

@@ -66,17 +66,16 @@ class Statements(Unsafe):
 
     def _declare(self, node: ast.Declare) -> Made:
         stated = self.stated(node.at)
-        if node.at is not None and stated is None and node.value is not None:
-            stated = self.bound.code
         type_ = self.type_of(node.type) if node.type is not None else None
         value = None
         if node.value is not None:
             value = self._initial(node.value, type_, stated if node.at else None)
             type_ = value.type if type_ is None else type_
-        if type_ is None or type_ is ERROR or not self._may_declare(node, type_):
+        is_whole = type_ is not None and type_ is not ERROR and (stated or node.at is None)
+        if type_ is None or not is_whole or not self._may_declare(node, type_):
             self.bind(node.name, UNKNOWN)
             return ()
-        if isinstance(node.type, ast.PointerTypeExpression) and value is None:
+        if isinstance(type_, PointerType) and value is None:
             self.report(PointerWithoutValue(at=node.span, name=node.name.text))
         variable = self.variable(node.name, type_, typed.VariableKind.LOCAL, stated)
         if isinstance(type_, PointerType) and value is not None:
@@ -187,6 +186,9 @@ class Statements(Unsafe):
                 self.report(
                     TypeNotAllowed(at=node.type.span, type=show(type_), where="in shared memory")
                 )
+            self.bind(node.name, UNKNOWN)
+            return ()
+        if node.at is not None and stated is None:
             self.bind(node.name, UNKNOWN)
             return ()
         slots = 0
