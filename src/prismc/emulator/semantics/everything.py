@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from prismc.emulator.semantics import bits, compare, convert, elementary, floats, integers, warp
+from prismc.emulator.semantics import (
+    bits,
+    compare,
+    convert,
+    elementary,
+    floats,
+    integers,
+    matrix,
+    warp,
+)
 
-MODULES = (integers, bits, compare, floats, elementary, convert, warp)
+MODULES = (integers, bits, compare, floats, elementary, convert, warp, matrix)
