@@ -37,10 +37,5 @@ def combine_indices(
         found = combine(operator, frame.ranges.of(left), frame.ranges.of(right))
         is_long = found is None or not INT_RANGE.holds(found)
     if is_long:
-        left, right = widened(frame, left), widened(frame, right)
+        left, right = builder.convert(left, LONG), builder.convert(right, LONG)
     return builder.binary(operator, left, right)
-
-
-def widened(frame: Frame, index: Value) -> Value:
-    """An index as an i64, under a name that tells whose."""
-    return frame.builder.convert(index, LONG, f"{index.hint}_wide" if index.hint else "")
