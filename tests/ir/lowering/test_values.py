@@ -403,6 +403,30 @@ kernel k(Y: ptr(i32)):
     assert (found == i + 1000 * (i // 32 + 10 * (i // 64 + 30)) + 192 + 6).all()
 
 
+def test_groups_of_threads_straight_from_the_grid() -> None:
+    text = """
+@requires(thread[8])
+def lane() -> int @ thread[1]:
+    i: int @ thread[1] = id()
+    return i
+
+@requires(grid[1], block[1], thread[32])
+@launch(threads = 64)
+kernel k(Y: ptr(i32)):
+    i: int @ thread[1] = id()
+    partition Y as y @ thread[1] at i:
+        u: int @ thread[1] = lane()
+        group thread[32]:
+            l: int @ thread[1] = id()
+            h: int @ thread[16] = id()
+            y[0] = u + 100 * l + 10000 * h
+"""
+    program = compile_texts({"k.prism": text}, "k.prism")
+    found = program.run(2, {"Y": np.full(128, -1, np.int32)})["Y"]
+    i = np.arange(128)
+    assert (found == i % 8 + 100 * (i % 32) + 10000 * (i % 32 // 16)).all()
+
+
 def test_broadcasts() -> None:
     program = compiled("""
 m: int @ thread[8] = broadcast(t)

@@ -97,8 +97,8 @@ class Expressions:
                 return lower_builtin(self._frame, name, values, lower_element(expression.type))
             case typed.Broadcast():
                 return self._broadcast(expression)
-            case typed.UnitIndex(of=of) if of is not None:
-                return self._frame.unit_index(of)
+            case typed.UnitIndex(of=of, within=within) if of is not None:
+                return self._frame.unit_index(of, within)
             case typed.UnitCount(of=of):
                 return self._frame.unit_count(of)
             case typed.Address(kind=kind, pointer=pointer, index=index):

@@ -9,7 +9,7 @@ from prismc.checker.results import CheckedProgram
 from prismc.checker.types import model
 from prismc.checker.types.typed import Instance, Variable
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.ir.analysis.ranges import Range, Ranges
 from prismc.ir.builder import Builder
 from prismc.ir.core import Function, Op, Value
@@ -114,10 +114,11 @@ class Frame:
         value = self.index_value(index)
         return value if size == 1 else self._number(BinaryOperator.DIV, value, size)
 
-    def unit_index(self, of: Perspective) -> Value:
-        """`id(of)` at the present position: floor of the position by the size (A15)."""
+    def unit_index(self, of: Perspective, within: Perspective) -> Value:
+        """`id(of)` where `within` speaks: floor of the position by the size."""
         if of.level is Level.THREAD:
-            if self.position.block.limit == 1 or self.instance.bound.code.level is Level.THREAD:
+            is_one_block = within.level is Level.THREAD or within == BLOCK
+            if is_one_block:
                 return self.unit(self.position.thread, of.size)
             return self._thread_in_blocks(of.size)
         if of.level is Level.BLOCK:
