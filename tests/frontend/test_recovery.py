@@ -66,6 +66,28 @@ def test_a_stray_statement_does_not_cost_the_function_before_it() -> None:
     assert declared(text) == ["a", "b"]
 
 
+@pytest.mark.parametrize("line", ["§", "größe = 1", "1x = 2", '"abc', "'", "!"])
+def test_nor_does_a_malformed_one(line: str) -> None:
+    text = GOOD.format("a") + line + "\n" + GOOD.format("b")
+    assert len(parse(text).problems) == 1
+    assert declared(text) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def a():\n{\n    pass\n}\n",
+        "def a() {\n    pass\n}\n",
+        "def a():\n    if b:\n    {\n        pass\n    }\n    pass\n",
+        "def a()\n{\n    pass;\n};\n",
+    ],
+)
+def test_braces_of_any_style_are_one_error(text: str) -> None:
+    parsed = parse(text + GOOD.format("b"))
+    assert parsed.codes()[0] == "P0109" or parsed.codes() == ["P0114"]
+    assert parsed.tree.broken == ("a",)
+
+
 def test_two_kinds_of_fault_in_one_function_are_independent() -> None:
     text = in_function("x = 1;", "y = 017;", "z = 2;")
     assert parse(text).found() == [("P0108", 2, 10), ("P0104", 3, 9)]

@@ -65,6 +65,8 @@ _NUMBER_FAULTS = (
 
 _CLOSING = {"(": ")", "[": "]"}
 
+_FOREIGN_ENDS = "{};"  # belong to what comes before them, even at the start of a line
+
 # A stray character that another language uses: how Prism says it.
 _FOREIGN = {
     "!": "write `not x`",
@@ -186,18 +188,20 @@ class Layout:
             elif group <= _STRING:
                 kind = literal_kinds[group]
             else:
-                kind = self._irregular(group, begin, end)
-            if kind is None:
-                if self._strays > _MAX_STRAYS:
-                    self._skip(end)
-                    break
-                continue
-            if is_fresh:
+                kind = None
+            if is_fresh and (kind is not None or self._text[begin] not in _FOREIGN_ENDS):
                 is_fresh = False
-                piece = self._begin_line(kind, line, begin)
+                piece = self._begin_line(name_kind if kind is None else kind, line, begin)
                 if piece is not None:
                     yield piece
                     tokens = self._tokens
+            if kind is None:
+                kind = self._irregular(group, begin, end)
+            if self._strays > _MAX_STRAYS:
+                self._skip(end)
+                break
+            if kind is None:
+                continue
             tokens.append((kind, begin, end))
             if kind in self._bracket_kinds:
                 self._bracket(match[0], begin, end)
@@ -233,11 +237,12 @@ class Layout:
         width = self._width(line, begin)
         piece = None
         if width == 0:
-            if self._tokens and not self._after_attribute and (is_opener or not self._is_stray):
+            is_empty = not self._tokens and not self._faults
+            if is_empty:
+                self._is_stray = not is_opener
+            elif not self._after_attribute and (is_opener or not self._is_stray):
                 piece = self._end_piece()
                 self._begin_piece(is_stray=not is_opener)
-            elif not self._tokens:
-                self._is_stray = not is_opener
             self._after_attribute = kind == self._attribute
         elif kind == self._elif:
             self._arms += 1
