@@ -93,6 +93,7 @@ def run_ptx(
     shape = _shape(function, grid, block, cluster)
     machine = Machine(module, function, shape, plan, checks.off)
     machine.on_tick = on_tick
+    machine.observe(races=checks.races, uninitialised=checks.uninitialised)
     arguments = Arguments(machine, function, args)
     machine.prepare(tuple(arguments.contents), dynamic_shared)
     start = time.monotonic()

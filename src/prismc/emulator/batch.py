@@ -66,6 +66,8 @@ class Batch:
     def _shared_region(self) -> Region:
         blocks = len(self.geometry.blocks)
         region = Region("shared", "shared", 0, self.machine.shared_end, blocks)
+        if self.machine.poison:
+            region.written = np.zeros(len(region.data), np.bool_)
         return region
 
     def _start(self) -> None:

@@ -68,12 +68,6 @@ class Watch:
     ) -> None:
         """Lanes are about to store `size` bytes each: packed elements of `width` bytes."""
 
-    def before_atomic(
-        self, run: Run, site: Instruction, place: Place, qualifiers: Qualifiers
-    ) -> Lanes | None:
-        """Lanes are about to do an atomic; what comes back goes to `atomic`."""
-        return None
-
     def atomic(
         self,
         run: Run,
@@ -81,6 +75,5 @@ class Watch:
         place: Place,
         size: int,
         qualifiers: Qualifiers,
-        before: Lanes | None,
     ) -> None:
         """Lanes have read and written `size` bytes atomically."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prismc.emulator.geometry import WARP, Geometry
+from prismc.emulator.geometry import WARP, Geometry, Shape
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
@@ -366,10 +366,12 @@ class Findings:
 
 def thread_id(geometry: Geometry, lane: int) -> ThreadId:
     """The thread of a lane of a batch."""
-    block, thread = int(geometry.block[lane]), int(geometry.thread[lane])
-    return ThreadId(
-        _coordinates(block, geometry.shape.grid), _coordinates(thread, geometry.shape.block)
-    )
+    return thread_of(geometry.shape, int(geometry.block[lane]), int(geometry.thread[lane]))
+
+
+def thread_of(shape: Shape, block: int, thread: int) -> ThreadId:
+    """The thread of linear indexes."""
+    return ThreadId(_coordinates(block, shape.grid), _coordinates(thread, shape.block))
 
 
 def _coordinates(linear: int, extent: tuple[int, int, int]) -> tuple[int, int, int]:

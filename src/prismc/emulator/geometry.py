@@ -71,6 +71,13 @@ class Geometry:
             return None
         return self.thread < self.shape.block.volume
 
+    def same_cluster(self, block: int, other: int) -> bool:
+        """Whether two blocks of the grid are in one cluster."""
+        grid, _, cluster = self.shape
+        if cluster.volume == 1:
+            return block == other
+        return _cluster_of(block, grid, cluster) == _cluster_of(other, grid, cluster)
+
     def special(self, name: str) -> Lanes | None:
         """The value of a special register that depends on the launch alone; None if unknown.
 
@@ -128,6 +135,11 @@ class Geometry:
         grid, _, cluster = self.shape
         x, y, z = (_split(self.block, grid, axis).astype(np.int64) for axis in range(3))
         return (x % cluster.x) + cluster.x * ((y % cluster.y) + cluster.y * (z % cluster.z))
+
+
+def _cluster_of(block: int, grid: Dim3, cluster: Dim3) -> tuple[int, int, int]:
+    x, y, z = block % grid.x, block // grid.x % grid.y, block // (grid.x * grid.y)
+    return x // cluster.x, y // cluster.y, z // cluster.z
 
 
 def _split(linear: Lanes, extent: Dim3, axis: int) -> Lanes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -130,6 +131,13 @@ class Linkage:
             self._parameters[variable.name] = content
             self._addresses[variable.name] = region.base
 
+    def shared_at(self, address: int) -> SharedVariable | None:
+        """The shared variable that holds an address of a block's shared memory."""
+        for variable in self.shared:
+            if variable.start <= address < variable.start + variable.size:
+                return variable
+        return None
+
     # What decoding asks
 
     def open_instruction(self, decoder: Decoder, site: Instruction) -> Decoded:
@@ -183,3 +191,12 @@ def _names_of(operand: Operand | None) -> set[str]:
     return {base.name} if isinstance(base, Symbol) else set()
 
 
+def source_name(symbol: str) -> str:
+    """The name a programmer gave: `tile` for `_ZZ5saxpyE4tile` (Itanium mangling of locals)."""
+    parts: list[tuple[str, str]] = []
+    if symbol.startswith("_Z"):
+        parts = re.findall(r"(?<=[EZN])(\d+)([A-Za-z_]\w*)", symbol)
+    for length, rest in reversed(parts):
+        if len(rest) >= int(length):
+            return rest[: int(length)]
+    return symbol

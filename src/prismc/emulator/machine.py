@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prismc.emulator.batch import Batch
+from prismc.emulator.checks.clocks import Clocks
+from prismc.emulator.checks.order import ClockEvents
+from prismc.emulator.checks.races import RaceWatch
+from prismc.emulator.checks.signals import Signals
 from prismc.emulator.code import Code
 from prismc.emulator.deadlock import report_deadlock
 from prismc.emulator.events import Events, Watch
 from prismc.emulator.findings import Findings, Kind
 from prismc.emulator.geometry import Dim3, Geometry, Shape
-from prismc.emulator.linkage import Linkage
+from prismc.emulator.linkage import Linkage, source_name
 from prismc.emulator.memory import GlobalMemory, Region
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan, Schedule
@@ -46,6 +50,7 @@ class Machine:
         self.findings = Findings(self, off)
         self.events = Events()
         self.watch: Watch | None = None
+        self.poison = False
         self.printed: list[str] = []
         self.progress = 0
         self.instructions = 0
@@ -57,6 +62,17 @@ class Machine:
         self.shared_end = 0
         self.entry: Code
         self._clock = 0
+
+    def observe(self, *, races: bool, uninitialised: bool) -> None:
+        """Turns checks on; to be called before `prepare`."""
+        self.poison = uninitialised
+        if not races and not uninitialised:
+            return
+        clocks = Clocks()
+        signals = Signals(clocks)
+        self.watch = RaceWatch(self, clocks, signals, races=races, uninitialised=uninitialised)
+        if races:
+            self.events = ClockEvents(clocks, signals)
 
     def prepare(self, parameters: tuple[bytes, ...], dynamic_shared: int) -> None:
         """Lays out memory and decodes the kernel. Raises PtxError for what cannot run."""
@@ -160,9 +176,26 @@ class Machine:
     def watch_local(self, region: Region, old: Region | None) -> None:
         """A batch's local memory was made or has grown."""
 
+    def array_name(self, region: Region, offset: int) -> str:
+        """The name of the array at an offset of a region."""
+        if region.space != "shared":
+            return region.name
+        variable = self.linkage.shared_at(offset % region.stride)
+        return "shared memory" if variable is None else source_name(variable.variable.name)
+
     def element(self, region: Region, offset: int) -> str:
-        """How people name a place in a region: `[12]`, or a byte offset."""
-        return f"byte {offset}"
+        """How people name a place in an array: indexes where its shape is known, else the byte."""
+        if region.space == "shared":
+            at = offset % region.stride
+            variable = self.linkage.shared_at(at)
+            return f"byte {at - variable.start}" if variable is not None else f"address {at}"
+        if not region.shape:
+            return f"byte {offset}"
+        index, rest = divmod(offset, region.element)
+        if not 0 <= index < int(np.prod(region.shape)):
+            return f"[{index}]"
+        place = ", ".join(str(int(i)) for i in np.unravel_index(index, region.shape))
+        return f"[{place}]" + (f" + {rest} bytes" if rest else "")
 
 
 def _cluster_numbers(shape: Shape, blocks: Lanes) -> Lanes:

@@ -42,6 +42,8 @@ class Region:
         self.size = size
         self.stride = -(-size // 16) * 16
         self.data: Lanes = np.zeros(self.stride * copies, np.uint8)
+        # Whether some thread may write what another one accesses: what is only read cannot race.
+        self.is_shared_state = space in ("shared", "global")
         self.is_writable = space != "const" and space != "param"
         self.written: Lanes | None = None  # bool per byte, where uninitialised bytes are watched
         self.shadow: Any = None  # what the race detector knows of this region

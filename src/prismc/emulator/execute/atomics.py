@@ -75,7 +75,9 @@ def _step(
         size,
         writes=True,
     )
-    return _atomic_step(decoder, site, where, reach, width, values, destinations, update, qualifiers)
+    return _atomic_step(
+        decoder, site, where, reach, width, values, destinations, update, qualifiers
+    )
 
 
 def _strong(qualifiers: Qualifiers) -> Qualifiers:
@@ -114,7 +116,6 @@ def _atomic_step(
             chosen = slice(None) if place.chosen is None else place.chosen
             changed = False
             view, index = place.region.view(width), place.offsets >> shift
-            before = watch and watch.before_atomic(run, site, place, qualifiers)
             for k, old in enumerate(olds):
                 b = operands[0][k][chosen]
                 c = operands[1][k][chosen] if len(operands) > 1 else b
@@ -122,7 +123,7 @@ def _atomic_step(
                 changed |= bool((view[index + k] != found).any())
             machine.progress += changed
             if watch is not None:
-                watch.atomic(run, site, place, reach.size, qualifiers, before)
+                watch.atomic(run, site, place, reach.size, qualifiers)
         for destination, extend, old in zip(destinations, extends, olds, strict=False):
             if destination is not None:
                 run.write_packed(destination, old if extend is None else extend(old))

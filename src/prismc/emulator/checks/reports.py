@@ -1,0 +1,153 @@
+"""Findings about memory order, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.checks.shadow import Access, Earlier
+from prismc.emulator.checks.signals import Signals
+from prismc.emulator.findings import Finding, Kind, ThreadId, thread_of
+from prismc.emulator.geometry import WARP
+from prismc.emulator.memory import Place, Region
+from prismc.emulator.ptx.tree import Instruction
+from prismc.emulator.semantics.registry import Lanes
+from prismc.source.record import Record
+
+if TYPE_CHECKING:
+    from prismc.emulator.lanes import Run
+    from prismc.emulator.machine import Machine
+
+
+class _Pair(Record):
+    """Two unordered accesses: their instructions, threads in the grid, and where they meet."""
+
+    site: Instruction
+    other: Instruction
+    doing: str
+    role: str
+    own: int
+    thread: int
+    array: str
+    element: str
+
+
+class RaceReports:
+    """Turns unordered accesses into findings; numbers instructions for the shadows."""
+
+    def __init__(self, machine: Machine, signals: Signals) -> None:
+        self.machine = machine
+        self.signals = signals
+        self._sites: list[Instruction] = []
+        self._numbers: dict[int, int] = {}
+
+    def number(self, site: Instruction) -> int:
+        """A small number for an instruction."""
+        known = self._numbers.get(id(site))
+        if known is None:
+            known = self._numbers[id(site)] = len(self._sites)
+            self._sites.append(site)
+        return known
+
+    def race(
+        self,
+        run: Run,
+        region: Region,
+        access: Access,
+        granule: int,
+        earlier: Earlier,
+        unordered: Lanes,
+        doing: str,
+        role: str,
+    ) -> None:
+        """Accesses that nothing orders with earlier ones; `granule` is in bytes."""
+        site = self._sites[access.site]
+        for number in np.unique(earlier.sites[unordered]):
+            other = self._sites[int(number)]
+            same = unordered[earlier.sites[unordered] == number]
+            at = int(same[0])
+            position = int(earlier.positions[at])
+            offset = int(access.granules[position]) * granule
+            pair = _Pair(
+                site=site,
+                other=other,
+                doing=doing,
+                role=role,
+                own=int(access.threads[position]),
+                thread=int(earlier.threads[at]),
+                array=self.machine.array_name(region, offset),
+                element=self.machine.element(region, offset),
+            )
+            self._report(run, pair, len(same))
+
+    def _report(self, run: Run, pair: _Pair, times: int) -> None:
+        findings = self.machine.findings
+        kind, message, help = self._words(pair, run.batch.geometry.width)
+        if not findings.is_new(kind, pair.site, pair.other, pair.array, times):
+            return
+        findings.add(
+            Finding(
+                kind=kind,
+                message=message,
+                help=help,
+                site=pair.site,
+                threads=(self._thread(pair.own, run),),
+                array=pair.array,
+                element=pair.element,
+                other=pair.other,
+                other_role=f"the other thread {pair.role} here",
+                other_thread=self._thread(pair.thread, run),
+            )
+        )
+
+    def _words(self, pair: _Pair, width: int) -> tuple[Kind, str, str]:
+        """The kind, message and help: a hand-over that lacks a side is a missing order."""
+        message = f"{pair.doing} another thread {pair.role}"
+        handover = self.signals.handovers.get((pair.own // width, pair.thread // width))
+        if handover is None or (handover.released and handover.acquired):
+            return Kind.RACE, f"{message}, with nothing that orders the two", _help(pair, width)
+        side = "reading" if handover.released else "writing"
+        place, fence = (
+            (handover.reader, "acquire it, or put a fence behind it")
+            if handover.released
+            else (handover.writer, "release it, or put a fence before it")
+        )
+        return (
+            Kind.ORDER,
+            f"{message}; the value that passed between them has no order on the {side} side",
+            f"`{place.opcode}` (PTX line {place.line}) hands over: {fence}",
+        )
+
+    def _thread(self, number: int, run: Run) -> ThreadId:
+        shape = run.batch.geometry.shape
+        return thread_of(shape, *divmod(number, shape.width))
+
+    def uninitialised(self, run: Run, site: Instruction, place: Place, positions: Lanes) -> None:
+        """Loads of bytes that nothing has stored to."""
+        region = place.region
+        offset = int(place.offsets[positions[0]])
+        array = self.machine.array_name(region, offset)
+        findings = self.machine.findings
+        if not findings.is_new(Kind.UNINIT, site, None, array, len(positions)):
+            return
+        chosen = positions if place.chosen is None else place.chosen[positions]
+        findings.add(
+            Finding(
+                kind=Kind.UNINIT,
+                message="reads bytes that nothing has written",
+                help="store to the element before it is read, or guard the read",
+                site=site,
+                threads=findings.threads(run, chosen if len(place.offsets) > 1 else None),
+                array=array,
+                element=self.machine.element(region, offset),
+            )
+        )
+
+
+def _help(pair: _Pair, width: int) -> str:
+    if pair.own // width != pair.thread // width:
+        return "order the blocks with a release and an acquire at gpu scope, or use two kernels"
+    if pair.own // WARP == pair.thread // WARP:
+        return "put a warp barrier (`__syncwarp`) between the two"
+    return "put a block barrier (`__syncthreads`) between the two"
