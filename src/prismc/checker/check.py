@@ -8,7 +8,7 @@ from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
-from prismc.checker.sync.plan import plan_synchronisation
+from prismc.checker.sync.synchronise import plan_synchronisation
 from prismc.checker.types.elaborate import elaborate_program
 from prismc.diagnostics.sink import Sink
 from prismc.frontend.modules import ModuleGraph

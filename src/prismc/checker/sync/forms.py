@@ -97,7 +97,7 @@ def plus(left: Form, right: Form) -> Form | None:
     for monomial, coefficient in right.items():
         value = combine(add, total[monomial], coefficient) if monomial in total else coefficient
         if value == 0:
-            del total[monomial]
+            total.pop(monomial, None)
         else:
             total[monomial] = value
     return total if len(total) <= MOST_TERMS else None

@@ -13,6 +13,7 @@ from enum import Enum
 
 from prismc.checker.sync.coverage import Coverage
 from prismc.checker.sync.footprints import Footprint
+from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.plan import AccessKind, Position
 from prismc.hardware.groups import Perspective
 from prismc.source.record import Record
@@ -24,7 +25,8 @@ class Root(Record):
 
     Two roots are the same memory if they are the same object, or if both are shared and their bytes
     [low, high) overlap. `is_global` holds for parameters of kernels. `parameter` is the parameter's
-    position, -1 for a shared array.
+    position, -1 for a shared array. Where each of several units has an array of its own, `base`
+    tells its first element, thread by thread.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Root(Record):
     is_global: bool = False
     low: int = 0
     high: int = 0
+    base: Coefficient = 0
 
     def overlaps(self, other: Root) -> bool:
         return self is other or (self.low < other.high and other.low < self.high)

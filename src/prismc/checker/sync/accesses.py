@@ -1,0 +1,283 @@
+"""Makes accesses: resolves pointers, evaluates indices for all threads, applies conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.evaluate import Counters, Evaluator
+from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
+from prismc.checker.sync.forms import (
+    Coefficient,
+    Form,
+    Monomial,
+    combine,
+    constant,
+    known,
+    lower_bound,
+    plus,
+    scaled,
+)
+from prismc.checker.sync.graph import Access, ViewUse
+from prismc.checker.sync.plan import AccessKind
+from prismc.checker.sync.roots import Path, Pointers
+from prismc.checker.types import typed
+from prismc.hardware.groups import Level
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+# Elements that one access is evaluated for, over all threads and iterations.
+MOST_ELEMENTS = 1 << 14
+
+
+class Guard(Record):
+    """A condition that holds (or, not `holds`, does not) where the code is."""
+
+    condition: typed.Expression
+    holds: bool
+    loops: tuple[int, ...]
+
+
+class Here(Record):
+    """Where an access stands: who runs the code, under which conditions, in which loops."""
+
+    units: tuple[int, ...]
+    loops: tuple[int, ...] = ()
+    guards: tuple[Guard, ...] = ()
+
+    @property
+    def threads(self) -> int:
+        threads = 0
+        for unit in self.units:
+            threads |= unit
+        return threads
+
+
+class Accesses:
+    """All accesses of one function, numbered in the order they are made."""
+
+    def __init__(
+        self,
+        pointers: Pointers,
+        evaluator: Evaluator,
+        loops: Mapping[int, int],
+        threads: int,
+    ) -> None:
+        """`loops` tells how often loops with constant bounds run, by id."""
+        self.threads = threads
+        self.pointers = pointers
+        self.evaluator = evaluator
+        self.made: list[Access] = []
+        self.view_uses: dict[typed.Variable, ViewUse] = {}
+        self._trips = loops
+
+    def view(self, view: typed.View, loops: tuple[int, ...]) -> None:
+        """Note a narrowing before anything goes through it."""
+        perspective = view.variable.perspective
+        self.view_uses[view.variable] = ViewUse(
+            view=view.variable.id,
+            name=view.variable.name,
+            size=perspective.size if perspective.level is Level.THREAD else 0,
+            loops=loops,
+        )
+
+    def access(
+        self,
+        kind: AccessKind,
+        pointer: typed.Expression,
+        index: typed.Expression | None,
+        here: Here,
+        *,
+        lanes: int,
+        at: Span,
+    ) -> Access:
+        """One access to `lanes` elements from `index` on; to any element without one."""
+        path = self.pointers.path(pointer)
+        footprint = unknown_footprint(here.threads)
+        if index is not None and path.is_known:
+            footprint = self._footprint(path, index, here, lanes)
+        return self.add(kind, path, footprint, here.loops, at)
+
+    def anything(self, kind: AccessKind, here: Here, at: Span) -> Access:
+        """An access to any memory that the function can name."""
+        path = Path(roots=self.pointers.everything(), is_known=False)
+        return self.add(kind, path, unknown_footprint(here.threads), here.loops, at)
+
+    def add(
+        self,
+        kind: AccessKind,
+        path: Path,
+        footprint: Footprint,
+        loops: tuple[int, ...],
+        at: Span,
+    ) -> Access:
+        access = Access(
+            number=len(self.made),
+            roots=path.roots or self.pointers.everything(),
+            kind=kind,
+            footprint=footprint,
+            views=tuple(self.view_uses[view.variable] for view in path.views),
+            loops=loops,
+            at=at,
+        )
+        self.made.append(access)
+        return access
+
+    # ----------------------------------------------------------------------- footprints
+
+    def counters(
+        self, expressions: Iterable[typed.Expression], here: Here, threads: int
+    ) -> tuple[tuple[int, ...], Iterator[dict[int, int]]]:
+        """The loops around that the expressions depend on, and all values of their counters.
+
+        The outermost ones are left out where that would be too much to evaluate; their counters
+        are symbols then.
+        """
+        depends = frozenset().union(*map(self.evaluator.counted_loops, expressions))
+        loops = [loop for loop in here.loops if loop in depends and loop in self._trips]
+        while loops and threads * _volume(self._trips[loop] for loop in loops) > MOST_ELEMENTS:
+            loops.pop(0)
+        ranges = [range(self._trips[loop]) for loop in loops]
+        values = (dict(zip(loops, at, strict=True)) for at in product(*ranges))
+        return tuple(loops), values
+
+    def indices(
+        self, path: Path, index: Form | None, counters: Counters, loops: tuple[int, ...]
+    ) -> Form | None:
+        """An index into the pointer as one into the root."""
+        for view in reversed(path.views):
+            around = self.view_uses[view.variable].loops
+            if view.function is not None:
+                index = self.evaluator.applied(view.function, index, counters, around)
+            elif view.offset is not None and index is not None:
+                offset = self.evaluator.form(view.offset, counters, around)
+                index = None if offset is None else plus(index, offset)
+        bases = {root.base for root in path.roots}
+        if index is None or len(bases) > 1:
+            return None
+        base = bases.pop() if bases else 0
+        return plus(index, constant(base)) if base != 0 else index
+
+    def _footprint(
+        self, path: Path, index: typed.Expression, here: Here, lanes: int
+    ) -> Footprint:
+        threads = here.threads
+        parts = [index, *(guard.condition for guard in here.guards), *_offsets(path)]
+        loops, values = self.counters(parts, here, threads.bit_count() * lanes)
+        points: list[Point] = []
+        is_certain = True
+        for counters in values:
+            inside = self._conditions(here, counters)
+            is_certain = is_certain and inside.is_certain
+            if not inside.threads:
+                continue
+            form = self.evaluator.form(index, counters, here.loops)
+            form = self.indices(path, form, counters, here.loops)
+            if form is None:
+                return unknown_footprint(threads)
+            points.append(
+                Point(
+                    counters=tuple(counters[loop] for loop in loops),
+                    form=form,
+                    threads=inside.threads,
+                    rows=inside.rows,
+                )
+            )
+        if not points:
+            return Footprint(threads=0)
+        return footprint_of(tuple(points), loops, lanes, is_certain=is_certain)
+
+    def _conditions(self, here: Here, counters: Counters) -> Inside:
+        threads, is_certain = here.threads, True
+        rows: dict[Monomial, Coefficient] = {}
+        for guard in here.guards:
+            value = self.evaluator.form(guard.condition, counters, guard.loops)
+            flags = None if value is None else known(value)
+            if flags is None:
+                is_certain = False
+                self._bound_rows(guard.condition, guard.holds, guard.loops, counters, rows)
+            elif isinstance(flags, int):
+                threads = threads if bool(flags) is guard.holds else 0
+            else:
+                threads &= _mask(flags, guard.holds, threads)
+        return Inside(threads=threads, is_certain=is_certain, rows=rows)
+
+    def _bound_rows(
+        self,
+        condition: typed.Expression,
+        holds: bool,
+        loops: tuple[int, ...],
+        counters: Counters,
+        rows: dict[Monomial, Coefficient],
+    ) -> None:
+        """What a condition says about symbols: `col + r < N` bounds N from below."""
+        match condition:
+            case typed.Logical(operator="and", left=left, right=right) if holds:
+                self._bound_rows(left, holds, loops, counters, rows)
+                self._bound_rows(right, holds, loops, counters, rows)
+            case typed.Logical(operator="or", left=left, right=right) if not holds:
+                self._bound_rows(left, holds, loops, counters, rows)
+                self._bound_rows(right, holds, loops, counters, rows)
+            case typed.Unary(operator="not", operand=operand):
+                self._bound_rows(operand, not holds, loops, counters, rows)
+            case typed.Binary(operator=sign, left=left, right=right) if sign in _ORDERS:
+                small, large, gap = _ORDERS[sign] if holds else _ORDERS[_OPPOSITES[sign]]
+                sides = (left, right)
+                low = self.evaluator.form(sides[small], counters, loops)
+                high = self.evaluator.form(sides[large], counters, loops)
+                if low is not None and high is not None:
+                    _bound_symbols(low, high, gap, rows)
+            case _:
+                pass
+
+
+class Inside(Record):
+    """What the conditions around an access leave: threads, and bounds of products of symbols."""
+
+    threads: int
+    is_certain: bool
+    rows: Mapping[Monomial, Coefficient]
+
+
+# Comparisons as "side `small` + gap <= side `large`".
+_ORDERS = {"<": (0, 1, 1), "<=": (0, 1, 0), ">": (1, 0, 1), ">=": (1, 0, 0)}
+_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def _bound_symbols(low: Form, high: Form, gap: int, rows: dict[Monomial, Coefficient]) -> None:
+    """From low + gap <= high: each lone product in `high` is at least the rest."""
+    difference = plus(high, scaled(low, -1))
+    for monomial, coefficient in (difference or {}).items():
+        if not monomial or coefficient != 1:
+            continue
+        rest = {other: value for other, value in (difference or {}).items() if other != monomial}
+        bound = lower_bound(scaled(rest, -1))
+        if bound is not None:
+            least = combine(int.__add__, bound, gap)
+            rows[monomial] = combine(max, rows[monomial], least) if monomial in rows else least
+
+
+def _mask(flags: Sequence[int], holds: bool, threads: int) -> int:
+    mask = 0
+    for thread in threads_in(threads):
+        if bool(flags[thread]) is holds:
+            mask |= 1 << thread
+    return mask
+
+
+def _volume(trips: Iterable[int]) -> int:
+    total = 1
+    for count in trips:
+        total *= count
+    return total
+
+
+def _offsets(path: Path) -> Iterator[typed.Expression]:
+    for view in path.views:
+        if view.offset is not None:
+            yield view.offset
+        if view.function is not None:
+            yield view.function.body
+
+

@@ -1,0 +1,287 @@
+"""Builds the synchronisation graph of one function from its typed tree.
+
+A sequence holds all statements of code at one perspective: the bodies of narrowings and plain
+scopes are part of it, since the code perspective stays; a `group` or an arm starts a region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prismc.checker.memory.facts import MemoryFacts
+from prismc.checker.sync.accesses import Accesses, Guard, Here
+from prismc.checker.sync.definitions import Definitions
+from prismc.checker.sync.evaluate import Bodies, Evaluator
+from prismc.checker.sync.events import Events
+from prismc.checker.sync.graph import (
+    Access,
+    Arms,
+    Choice,
+    Exit,
+    Graph,
+    Jump,
+    Loop,
+    Node,
+    Region,
+    Sequence,
+    Step,
+    Summary,
+)
+from prismc.checker.sync.plan import Position, Where
+from prismc.checker.sync.roots import Pointers
+from prismc.checker.sync.summaries import FunctionSummary
+from prismc.checker.types import typed
+from prismc.checker.types.walk import statements_in
+from prismc.hardware.groups import Level, Perspective
+from prismc.source.record import Record, replace
+
+
+class Built(Record):
+    """A function's graph, and what its summary needs besides."""
+
+    graph: Graph
+    accesses: Accesses
+    block_threads: int
+
+
+def build_graph(
+    body: typed.Body,
+    bodies: Bodies,
+    memory: MemoryFacts,
+    callees: Mapping[str, FunctionSummary],
+) -> Built:
+    """The graph of one function; its callees are known by their summaries."""
+    threads, block_threads = instance_threads(body.instance)
+    definitions = Definitions(body.instance, body.statements)
+    evaluator = Evaluator(definitions, bodies, threads, block_threads)
+    returned = {symbol: callee.returned for symbol, callee in callees.items()}
+    pointers = Pointers(body, definitions, memory, returned, threads)
+    trips = {
+        statement.id: found[2]
+        for statement in statements_in(body.statements)
+        if isinstance(statement, typed.For) and (found := evaluator.trips(statement))
+    }
+    accesses = Accesses(pointers, evaluator, trips, threads)
+    builder = _Builder(body.instance, accesses, Events(accesses, callees), trips)
+    everyone = (1 << threads) - 1
+    guards = tuple(
+        Guard(condition=condition, holds=True, loops=())
+        for condition in body.instance.assumptions
+    )
+    top = Region(
+        before=Position(where=Where.BEFORE, anchor=-1),
+        span=body.instance.span,
+        perspective=body.instance.bound.code,
+        units=(everyone,),
+        body=builder.sequence(body.statements, Here(units=(everyone,), guards=guards)),
+    )
+    graph = Graph(
+        symbol=body.instance.symbol, everyone=everyone, top=top, accesses=tuple(accesses.made)
+    )
+    return Built(graph=graph, accesses=accesses, block_threads=block_threads)
+
+
+def instance_threads(instance: typed.Instance) -> tuple[int, int]:
+    """Threads of one instance of the function's top perspective, and of a block.
+
+    Where no kernel fixes the block's size, it is what the bound promises.
+    """
+    bound = instance.bound
+    block = instance.threads or max(1, bound.thread)
+    if bound.code.level is Level.THREAD:
+        return bound.code.size, max(block, bound.code.size)
+    return block, block
+
+
+class _Builder:
+    def __init__(
+        self,
+        instance: typed.Instance,
+        accesses: Accesses,
+        events: Events,
+        trips: Mapping[int, int],
+    ) -> None:
+        self._instance = instance
+        self._accesses = accesses
+        self._events = events
+        self._trips = trips
+
+    def sequence(self, statements: Iterable[typed.Statement], here: Here) -> Sequence:
+        """The nodes of statements at one code perspective; what touches nothing has none."""
+        return tuple(node for statement in statements for node in self._nodes(statement, here))
+
+    def _nodes(self, statement: typed.Statement, here: Here) -> Iterator[Node]:
+        match statement:
+            case typed.Block(body=body):
+                yield from self.sequence(body, here)
+            case typed.Narrow():
+                yield from self._narrow(statement, here)
+            case typed.If():
+                yield from self._choice(statement, here)
+            case typed.While():
+                yield from self._while(statement, here)
+            case typed.For():
+                yield from self._for(statement, here)
+            case typed.Group():
+                yield from self._group(statement, here)
+            case typed.Split():
+                yield from self._split(statement, here)
+            case typed.Break() | typed.Continue():
+                is_break = isinstance(statement, typed.Break)
+                yield self._jump(statement, Exit.BREAK if is_break else Exit.CONTINUE)
+            case typed.Return():
+                yield from self._step(statement, here)
+                yield self._jump(statement, Exit.RETURN)
+            case _:
+                yield from self._step(statement, here)
+
+    def _step(self, statement: typed.Statement, here: Here) -> Iterator[Step]:
+        events = tuple(self._events.of_statement(statement, here))
+        if events:
+            yield self._part(statement, events)
+
+    def _part(
+        self, statement: typed.Statement, events: Iterable[Access | Summary] = ()
+    ) -> Step:
+        return Step(before=_before(statement), span=statement.span, events=tuple(events))
+
+    def _jump(self, statement: typed.Statement, exit_: Exit) -> Jump:
+        return Jump(before=_before(statement), span=statement.span, exit=exit_)
+
+    def _narrow(self, statement: typed.Narrow, here: Here) -> Iterator[Node]:
+        yield from self._step(statement, here)
+        for view in statement.views:
+            self._accesses.view(view, here.loops)
+        yield from self.sequence(statement.body, here)
+
+    def _choice(self, statement: typed.If, here: Here) -> Iterator[Node]:
+        head = self._part(statement, self._events.of_statement(statement, here))
+        arms = tuple(
+            self.sequence(body, self._guarded(here, statement.condition, holds=holds))
+            for body, holds in ((statement.body, True), (statement.otherwise, False))
+        )
+        if head.events or arms[0] or arms[1]:
+            yield Choice(
+                before=_before(statement),
+                span=statement.span,
+                head=head,
+                arms=(arms[0], arms[1]),
+            )
+
+    def _guarded(self, here: Here, condition: typed.Expression, *, holds: bool) -> Here:
+        guard = Guard(condition=condition, holds=holds, loops=here.loops)
+        return replace(here, guards=(*here.guards, guard))
+
+    def _while(self, statement: typed.While, here: Here) -> Iterator[Node]:
+        inside = replace(here, loops=(*here.loops, statement.id))
+        condition = statement.condition
+        test = self._part(statement, self._events.of_statement(statement, inside))
+        forever = isinstance(condition, typed.Constant) and bool(condition.value)
+        body = self.sequence(statement.body, self._guarded(inside, condition, holds=True))
+        head = self._part(statement)
+        yield from self._loop(statement, head, test, body, runs=forever, ends=not forever)
+
+    def _for(self, statement: typed.For, here: Here) -> Iterator[Node]:
+        inside = replace(here, loops=(*here.loops, statement.id))
+        head = self._part(statement, self._events.of_statement(statement, here))
+        body = self.sequence(statement.body, inside)
+        runs = self._trips.get(statement.id, 0) > 0
+        yield from self._loop(statement, head, self._part(statement), body, runs=runs, ends=True)
+
+    def _loop(
+        self,
+        statement: typed.For | typed.While,
+        head: Step,
+        test: Step,
+        body: Sequence,
+        *,
+        runs: bool,
+        ends: bool,
+    ) -> Iterator[Node]:
+        if not (head.events or test.events or body):
+            return
+        yield Loop(
+            before=_before(statement),
+            span=statement.span,
+            loop=statement.id,
+            head=head,
+            test=test,
+            body=body,
+            runs=runs,
+            ends=ends,
+            end=Position(where=Where.AFTER, anchor=statement.body[-1].id),
+        )
+
+    def _group(self, statement: typed.Group, here: Here) -> Iterator[Node]:
+        units = _groups(here.units, statement.to)
+        if units == here.units:
+            yield from self.sequence(statement.body, here)
+            return
+        yield from self._region(statement, statement.to, units, statement.body, here)
+
+    def _region(
+        self,
+        statement: typed.Group | typed.Arm,
+        to: Perspective,
+        units: tuple[int, ...],
+        body: tuple[typed.Statement, ...],
+        here: Here,
+    ) -> Iterator[Region]:
+        nodes = self.sequence(body, replace(here, units=units))
+        if nodes:
+            yield Region(
+                before=Position(where=Where.BEFORE, anchor=statement.id),
+                span=statement.header,
+                perspective=to,
+                units=units,
+                body=nodes,
+            )
+
+    def _split(self, statement: typed.Split, here: Here) -> Iterator[Node]:
+        if any(arm.to.level is not Level.THREAD for arm in statement.arms):
+            yield from self._block_arms(statement, here)
+            return
+        regions: list[Region] = []
+        for arm in statement.arms:
+            units = _arms(here.units, arm)
+            regions += self._region(arm, arm.to, units, arm.body, here)
+        if regions:
+            yield Arms(before=_before(statement), span=statement.span, regions=tuple(regions))
+
+    def _block_arms(self, statement: typed.Split, here: Here) -> Iterator[Node]:
+        """Arms of whole blocks: each block runs one of them or none."""
+        nodes: Sequence = ()
+        for arm in reversed(statement.arms):
+            body = self.sequence(arm.body, here)
+            if body or nodes:
+                choice = Choice(
+                    before=_before(statement),
+                    span=arm.span,
+                    head=self._part(statement),
+                    arms=(body, nodes),
+                )
+                nodes = (choice,)
+        yield from nodes
+
+
+def _before(statement: typed.Statement) -> Position:
+    return Position(where=Where.BEFORE, anchor=statement.id)
+
+
+def _groups(units: tuple[int, ...], to: Perspective) -> tuple[int, ...]:
+    """The aligned groups of `to` that each unit falls into."""
+    if to.level is not Level.THREAD:
+        return units
+    group = (1 << to.size) - 1
+    found: list[int] = []
+    for unit in units:
+        first = (unit & -unit).bit_length() - 1
+        for start in range(first, unit.bit_length(), to.size):
+            found.append(group << start & unit)
+    return tuple(found)
+
+
+def _arms(units: tuple[int, ...], arm: typed.Arm) -> tuple[int, ...]:
+    """The part of each unit that runs an arm."""
+    part = ((1 << arm.to.size) - 1) << arm.offset
+    return tuple(part << ((unit & -unit).bit_length() - 1) & unit for unit in units)

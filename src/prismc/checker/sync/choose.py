@@ -1,0 +1,162 @@
+"""Chooses the instruction for each barrier, by how many threads wait for one another, and numbers
+the hardware barriers.
+
+Groups of whole warps use barriers 1 to 15: group g of size n has number `first + g`, where g counts
+the groups of n threads in the block. All groups of one size share the numbers, in all functions of
+a program, so that no two groups which may wait at the same time have one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from prismc.checker.sync.conflicts import Conflict
+from prismc.checker.sync.coverage import ranges_of
+from prismc.checker.sync.errors import MbarriersUnsupported
+from prismc.checker.sync.graph import Access as GraphAccess
+from prismc.checker.sync.graph import Graph
+from prismc.checker.sync.plan import (
+    Access,
+    Edge,
+    InstancePlan,
+    Participants,
+    SyncKind,
+    SyncOperation,
+)
+from prismc.checker.sync.refine import Barrier
+from prismc.diagnostics.problem import Related
+from prismc.diagnostics.sink import Sink
+from prismc.hardware.groups import BLOCK, Level, Perspective
+from prismc.hardware.primitives import (
+    FIRST_NAMED_BARRIER,
+    LAST_NAMED_BARRIER,
+    fits_lanes,
+    fits_named_barrier,
+)
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+
+class Planned(Record):
+    """The barriers of one function; `block_threads` is the size of its block."""
+
+    graph: Graph
+    barriers: tuple[Barrier, ...]
+    block_threads: int
+    loops: Mapping[int, Span]
+
+    def is_block(self, barrier: Barrier) -> bool:
+        """Whether a barrier is one of the whole block."""
+        return barrier.size == self.block_threads
+
+
+def instance_plan(planned: Planned, numbers: Mapping[int, int], sink: Sink) -> InstancePlan:
+    """The operations of one function. `numbers` gives the first hardware barrier of each size."""
+    operations: list[SyncOperation] = []
+    for item in planned.barriers:
+        kind = _kind(planned, item, numbers, sink)
+        if kind is None:
+            continue
+        size = item.size
+        is_block = kind is SyncKind.BLOCK_BARRIER
+        perspective = BLOCK if is_block else Perspective(Level.THREAD, size)
+        operations.append(
+            SyncOperation(
+                number=len(operations),
+                kind=kind,
+                position=item.insertion.position,
+                participants=Participants(perspective=perspective),
+                lanes=size if kind is SyncKind.WARP_BARRIER else 0,
+                count=size,
+                barrier=numbers.get(size, 0) if kind is SyncKind.NAMED_BARRIER else 0,
+                at=item.reasons[0].later.at,
+                edges=tuple(_edge(planned, reason) for reason in item.reasons),
+            )
+        )
+    return InstancePlan(symbol=planned.graph.symbol, operations=tuple(operations))
+
+
+def number_barriers(functions: Iterable[Planned]) -> dict[tuple[int, int], int]:
+    """The first hardware barrier by the sizes of block and group; sizes that find no room have
+    none."""
+    wanted = {
+        (planned.block_threads, item.size)
+        for planned in functions
+        for item in planned.barriers
+        if not planned.is_block(item)
+        and not fits_lanes(item.size)
+        and fits_named_barrier(item.size)
+    }
+    numbers: dict[tuple[int, int], int] = {}
+    following: dict[int, int] = {}
+    for block, size in sorted(wanted, reverse=True):
+        first = following.get(block, FIRST_NAMED_BARRIER)
+        end = first + -(-block // size)
+        if end - 1 <= LAST_NAMED_BARRIER:
+            numbers[block, size] = first
+            following[block] = end
+    return numbers
+
+
+def _kind(
+    planned: Planned, item: Barrier, numbers: Mapping[int, int], sink: Sink
+) -> SyncKind | None:
+    size = item.size
+    if fits_lanes(size):
+        return SyncKind.WARP_BARRIER
+    if planned.is_block(item):
+        return SyncKind.BLOCK_BARRIER
+    if size in numbers:
+        return SyncKind.NAMED_BARRIER
+    reason = f"{size} is neither 2, 4, 8, 16 nor a multiple of 32"
+    if fits_named_barrier(size):
+        reason = "the block's groups need more than the 15 hardware barriers"
+    conflict = item.reasons[0]
+    sink.report(
+        MbarriersUnsupported(
+            at=conflict.later.at,
+            size=size,
+            reason=reason,
+            related=(earlier_note(conflict), _speaker_note(item)),
+        )
+    )
+    return None
+
+
+def _speaker_note(item: Barrier) -> Related:
+    region = item.insertion.region
+    return Related(at=region.span, message=f"the code is {region.perspective} from here on")
+
+
+def earlier_note(conflict: Conflict) -> Related:
+    """Where the earlier access of a conflict is."""
+    access = conflict.earlier
+    names = ", ".join(f"`{root.name}`" for root in access.roots)
+    later = "" if conflict.around is None else ", in an earlier iteration"
+    return Related(at=access.at, message=f"{names} {VERBS[access.kind.name]} here{later}")
+
+
+VERBS = {"READ": "is read", "WRITE": "is written", "UPDATE": "is updated atomically"}
+
+
+def _edge(planned: Planned, conflict: Conflict) -> Edge:
+    around = None if conflict.around is None else planned.loops.get(conflict.around)
+    return Edge(
+        earlier=_access(planned, conflict.earlier, conflict.earlier_threads),
+        later=_access(planned, conflict.later, conflict.later_threads),
+        hazard=conflict.hazard,
+        around_loop=around,
+    )
+
+
+def _access(planned: Planned, access: GraphAccess, threads: int) -> Access:
+    perspective = planned.graph.top.perspective
+    everyone = threads == planned.graph.everyone
+    return Access(
+        root=", ".join(root.name for root in access.roots),
+        kind=access.kind,
+        at=access.at,
+        participants=Participants(
+            perspective=perspective, ranges=() if everyone else ranges_of(threads)
+        ),
+    )

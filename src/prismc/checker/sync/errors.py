@@ -1,0 +1,100 @@
+"""P06xx: order between threads that cannot be made, or that should not be needed."""
+
+from __future__ import annotations
+
+from prismc.diagnostics.problem import Problem, Severity
+
+
+class NoOrderBetweenBlocks(Problem):
+    code = "P0601"
+    title = "no order between blocks"
+    message = (
+        "blocks {verb} `{root}` here that other blocks may {other_verb} in the same kernel; "
+        "nothing orders blocks before the kernel ends"
+    )
+    label = "{example}"
+    help_text = "split the kernel in two here, or let each block keep to its own part of `{root}`"
+
+    root: str
+    verb: str
+    other_verb: str
+    example: str
+
+
+class OverlappingIterations(Problem):
+    code = "P0602"
+    title = "pieces overlap between iterations"
+    severity = Severity.WARNING
+    message = (
+        "pieces of `{root}` overlap between iterations: thread {first} and, in a later one, "
+        "thread {second} write the same element"
+    )
+    label = "a barrier runs in every iteration because of this store"
+    help_text = "choose offsets that keep each thread's elements apart in all iterations"
+
+    root: str
+    first: int
+    second: int
+
+
+class OverlappingPieces(Problem):
+    code = "P0603"
+    title = "pieces overlap"
+    severity = Severity.WARNING
+    message = (
+        "threads {first} and {second} both write element {element} of `{root}`: any of the values "
+        "may stay"
+    )
+    label = "written by several threads at once"
+    help_text = "give each thread elements of its own, or let one write: `first thread[1]:`"
+
+    root: str
+    first: int
+    second: int
+    element: str
+
+
+class InsideStatement(Problem):
+    code = "P0604"
+    title = "order is needed inside one statement"
+    message = "`{root}` needs a barrier in the middle of this statement"
+    label = "{verb} here"
+    help_text = "split the statement in two: keep the first result in a variable"
+
+    root: str
+    verb: str
+
+
+class NoPlace(Problem):
+    code = "P0605"
+    title = "no place for a barrier"
+    message = "`{root}` needs a barrier before this, on a path that has no place for one"
+    label = "{verb} here"
+    help_text = "leave the loop's body at its end: put the rest of it under the opposite condition"
+
+    root: str
+    verb: str
+
+
+class MbarriersUnsupported(Problem):
+    code = "P0910"
+    title = "mbarriers are not supported yet"
+    message = (
+        "each thread[{size}] has to wait for its threads before this, and mbarriers are not "
+        "supported yet: {reason}"
+    )
+    label = "needs the order"
+    help_text = "use groups of 2, 4, 8 or 16 threads, or of a multiple of 32"
+
+    size: int
+    reason: str
+
+
+class CooperativeUnsupported(Problem):
+    code = "P0911"
+    title = "grid-wide barriers are not supported yet"
+    message = "`{root}` needs a barrier of the whole grid before this, which is not supported yet"
+    label = "needs the order"
+    help_text = "split the kernel in two here"
+
+    root: str

@@ -1,0 +1,434 @@
+"""Evaluates index expressions for all threads at once, with symbols for what is not known.
+
+A variable that has one value is that value; one that changes, or that comes from memory, is a
+symbol, if all threads that are compared read the same. Integers are exact here; where a type wraps,
+known values wrap with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import add, invert, sub
+
+from prismc.checker.sync.definitions import Definitions
+from prismc.checker.sync.forms import (
+    BLOCK_WIDE,
+    GRID_WIDE,
+    ONE,
+    Atom,
+    Coefficient,
+    Form,
+    combine,
+    constant,
+    is_uniform,
+    known,
+    least,
+    lower_bound,
+    plus,
+    scaled,
+    symbol,
+    times,
+    width_of,
+)
+from prismc.checker.types import typed
+from prismc.checker.types.fold import COMPARISONS, divide, fold_integers, remainder
+from prismc.checker.types.model import ScalarType, Type
+from prismc.checker.types.numbers import integer_range, wrap
+from prismc.checker.types.walk import operands
+from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.scalars import Kind, Scalar
+
+# Iteration numbers of loops with constant bounds, by the id of their statement.
+Counters = Mapping[int, int]
+Bodies = Mapping[str, typed.Body]
+
+_BUILTINS: dict[str, Callable[..., int]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "clamp": lambda value, low, high: min(max(value, low), high),
+}
+_MOST_TRIPS = 256
+
+
+class Evaluator:
+    """Evaluates the expressions of one instance with `threads` threads.
+
+    `block_threads` is how many threads a block has. `parameters` gives values to parameters of an
+    expression function that is being inlined.
+    """
+
+    def __init__(
+        self,
+        definitions: Definitions,
+        bodies: Bodies,
+        threads: int,
+        block_threads: int,
+    ) -> None:
+        self._definitions = definitions
+        self._bodies = bodies
+        self._block_threads = block_threads
+        self._index: Coefficient = tuple(range(threads)) if threads > 1 else 0
+        self._atoms: dict[object, Atom] = {}
+        self._bound: dict[typed.Variable, Form | None] = {}
+        self._cache: dict[tuple[int, tuple[tuple[int, int], ...]], Form | None] = {}
+        self._depends: dict[typed.Variable, frozenset[int]] = {}
+        self._loops: tuple[int, ...] = ()
+
+    # ----------------------------------------------------------------------- questions
+
+    def form(
+        self, expression: typed.Expression, counters: Counters, loops: tuple[int, ...]
+    ) -> Form | None:
+        """The value of an expression that stands inside `loops`; None if nothing is known."""
+        outer, self._loops = self._loops, loops
+        value = self._form(expression, counters)
+        self._loops = outer
+        return value
+
+    def applied(
+        self,
+        function: typed.IndexFunction,
+        argument: Form | None,
+        counters: Counters,
+        loops: tuple[int, ...],
+    ) -> Form | None:
+        """`function` of a partition's `by`, for one index."""
+        self._bound[function.parameter] = argument
+        value = self.form(function.body, counters, loops)
+        del self._bound[function.parameter]
+        return value
+
+    def trips(self, loop: typed.For) -> tuple[int, int, int] | None:
+        """First value, step and number of iterations of a loop with constant bounds."""
+        values = [self._constant(part) for part in (loop.start, loop.stop, loop.step)]
+        start, stop, step = values
+        if start is None or stop is None or not step:
+            return None
+        trips = max(0, -(-(stop - start) // step))
+        return (start, step, trips) if trips <= _MOST_TRIPS else None
+
+    def counted_loops(self, expression: typed.Expression) -> frozenset[int]:
+        """The loops with constant bounds that an expression's value depends on."""
+        match expression:
+            case typed.Read(variable=variable):
+                return self._loops_of(variable)
+            case typed.Constant():
+                return frozenset()
+            case _:
+                return frozenset().union(*map(self.counted_loops, operands(expression)))
+
+    def symbol_of(self, parameter: typed.Variable) -> Atom | None:
+        """The symbol that stands for a parameter's value, if anything has read it."""
+        return self._atoms.get((parameter.id,))
+
+    def block_symbol(self) -> Atom | None:
+        """The symbol that stands for the block's index, if anything has read it."""
+        return self._atoms.get("block")
+
+    # ----------------------------------------------------------------------- variables
+
+    def _constant(self, expression: typed.Expression) -> int | None:
+        value = self._form(expression, {})
+        number = None if value is None else known(value)
+        return number if isinstance(number, int) else None
+
+    def _loops_of(self, variable: typed.Variable) -> frozenset[int]:
+        if variable not in self._depends:
+            self._depends[variable] = frozenset()
+            loop = self._definitions.counters.get(variable)
+            definition = self._definitions.of(variable)
+            if loop is not None:
+                found = frozenset({loop.id}) if self.trips(loop) else frozenset()
+            elif definition is not None and definition.value is not None:
+                found = self.counted_loops(definition.value)
+            else:
+                found = frozenset()
+            self._depends[variable] = found
+        return self._depends[variable]
+
+    def _variable(self, read: typed.Read, counters: Counters) -> Form | None:
+        variable = read.variable
+        if variable in self._bound:
+            return self._bound[variable]
+        loop = self._definitions.counters.get(variable)
+        if loop is not None:
+            return self._counter(loop, counters)
+        definition = self._definitions.of(variable)
+        width = width_of(variable.perspective)
+        if definition is None:
+            # It changes: this reading of it is a value of its own.
+            return self._symbol(variable.name, (read.id,), width, self._loops)
+        if definition.value is not None:
+            value = self._defined(variable, definition.value, definition.loops, counters)
+            if value is not None:
+                return value
+        return self._symbol(variable.name, (variable.id,), width, definition.loops)
+
+    def _defined(
+        self,
+        variable: typed.Variable,
+        value: typed.Expression,
+        loops: tuple[int, ...],
+        counters: Counters,
+    ) -> Form | None:
+        depends = sorted(self._loops_of(variable))
+        at = tuple((loop, counters[loop]) for loop in depends if loop in counters)
+        key = (variable.id, at)
+        if key not in self._cache:
+            self._cache[key] = self.form(value, counters, loops)
+        return self._cache[key]
+
+    def _counter(self, loop: typed.For, counters: Counters) -> Form | None:
+        definition = self._definitions.of(loop.variable)
+        assert definition is not None, "a loop variable is never assigned"
+        trips = self.trips(loop)
+        if trips is not None and loop.id in counters:
+            return constant(trips[0] + trips[1] * counters[loop.id])
+        start, step = self._form(loop.start, counters), self._constant(loop.step)
+        natural = None if start is None else lower_bound(start)
+        return self._symbol(
+            loop.variable.name,
+            (loop.variable.id,),
+            width_of(loop.variable.perspective),
+            definition.loops,
+            step=step or 0,
+            is_natural=natural is not None and least(natural) >= 0 and (step or 0) > 0,
+        )
+
+    def _symbol(
+        self,
+        name: str,
+        key: object,
+        width: int,
+        loops: tuple[int, ...],
+        *,
+        step: int = 0,
+        is_natural: bool = False,
+    ) -> Form:
+        if key not in self._atoms:
+            self._atoms[key] = Atom(
+                name=name,
+                order=len(self._atoms),
+                width=width,
+                loops=loops,
+                step=step,
+                is_natural=is_natural,
+            )
+        return symbol(self._atoms[key])
+
+    # ----------------------------------------------------------------------- expressions
+
+    def _form(self, expression: typed.Expression, counters: Counters) -> Form | None:
+        match expression:
+            case typed.Constant(value=int(value)):
+                return constant(int(value))
+            case typed.Read():
+                return self._variable(expression, counters)
+            case typed.Unary():
+                return self._unary(expression, counters)
+            case typed.Binary():
+                return self._binary(expression, counters)
+            case typed.Logical(operator=sign, left=left, right=right):
+                pick: Callable[[int, int], int] = min if sign == "and" else max
+                return self._known_of(pick, (left, right), counters)
+            case typed.Conditional():
+                return self._conditional(expression, counters)
+            case typed.Convert(operand=operand, type=target):
+                return _converted(self._form(operand, counters), operand.type, target)
+            case typed.Builtin(name=name, arguments=arguments) if name in _BUILTINS:
+                return self._known_of(_BUILTINS[name], arguments, counters)
+            case typed.UnitIndex(of=of, within=within):
+                return self._unit_index(of, within)
+            case typed.UnitCount(of=of):
+                return self._symbol(f"count({of})", ("count", of), GRID_WIDE, (), is_natural=True)
+            case typed.Call(callee=callee) if callee.kind is typed.InstanceKind.EXPRESSION:
+                return self._inlined(expression, counters)
+            case _:
+                return None
+
+    def _unit_index(self, of: Perspective | None, within: Perspective) -> Form | None:
+        if of is None:
+            return None
+        if of.level is Level.THREAD and within.level is not Level.GRID:
+            size = within.size if within.level is Level.THREAD else self._block_threads
+            return constant(combine(lambda t, n: t % size // n, self._index, of.size))
+        if within.level is not Level.GRID:
+            return constant(0) if of == within else None
+        if of.level is Level.GRID:
+            return constant(0)
+        block = self._symbol("block", "block", BLOCK_WIDE, (), is_natural=True)
+        if of.level is Level.BLOCK:
+            return block if of.size == 1 else None
+        if self._block_threads % of.size:
+            return None
+        here = constant(combine(lambda t, n: t // n, self._index, of.size))
+        return plus(scaled(block, self._block_threads // of.size), here)
+
+    def _unary(self, expression: typed.Unary, counters: Counters) -> Form | None:
+        value = self._form(expression.operand, counters)
+        if value is None:
+            return None
+        if expression.operator == "-":
+            return _wrapped(scaled(value, -1), expression.type)
+        if expression.operator == "not":
+            return _known_map(lambda number: int(not number), (value,))
+        inverted = _known_map(invert, (value,))
+        return None if inverted is None else _wrapped(inverted, expression.type)
+
+    def _binary(self, expression: typed.Binary, counters: Counters) -> Form | None:
+        left = self._form(expression.left, counters)
+        right = self._form(expression.right, counters)
+        if left is None or right is None:
+            return None
+        sign = expression.operator
+        if sign in COMPARISONS:
+            compare = COMPARISONS[sign]
+            return _known_map(lambda a, b: int(compare(a, b)), (left, right))
+        result = _sum_or_product(sign, left, right)
+        if result is not None:
+            return _wrapped(result, expression.type)
+        scalar = expression.type.scalar if isinstance(expression.type, ScalarType) else None
+        folded = _known_map(lambda a, b: _fold(sign, a, b, scalar), (left, right))
+        if folded is None:
+            folded = _split(sign, left, right)
+        return self._opaque(sign, left, right) if folded is None else folded
+
+    def _opaque(self, sign: str, left: Form, right: Form) -> Form | None:
+        """An operation on uniform values is a uniform symbol, the same for the same operands."""
+        if not is_uniform(left) or not is_uniform(right):
+            return None
+        atoms = {atom: None for form in (left, right) for product in form for atom in product}
+        key = (sign, frozenset(left.items()), frozenset(right.items()))
+        loops = dict.fromkeys(loop for atom in atoms for loop in atom.loops)
+        bounds = lower_bound(left), lower_bound(right)
+        naturals = [bound is not None and least(bound) >= 0 for bound in bounds]
+        is_natural = naturals[0] and (sign == "%" or (sign in "/>>" and naturals[1]))
+        return self._symbol(
+            f"({_names(left)} {sign} {_names(right)})",
+            key,
+            min((atom.width for atom in atoms), default=GRID_WIDE),
+            tuple(loops),
+            is_natural=is_natural,
+        )
+
+    def _known_of(
+        self,
+        operation: Callable[..., int],
+        arguments: tuple[typed.Expression, ...],
+        counters: Counters,
+    ) -> Form | None:
+        values = [self._form(argument, counters) for argument in arguments]
+        forms = [value for value in values if value is not None]
+        return _known_map(operation, tuple(forms)) if len(forms) == len(values) else None
+
+    def _conditional(self, expression: typed.Conditional, counters: Counters) -> Form | None:
+        condition = self._form(expression.condition, counters)
+        value = self._form(expression.value, counters)
+        otherwise = self._form(expression.otherwise, counters)
+        chosen = None if condition is None else known(condition)
+        if chosen is None or value is None or otherwise is None:
+            return None
+        flag = combine(lambda a, b: int(a != b), chosen, 0)
+        rest = combine(sub, 1, flag)
+        return plus(scaled(value, flag), scaled(otherwise, rest))
+
+    def _inlined(self, call: typed.Call, counters: Counters) -> Form | None:
+        """The result of an expression function that is one `return`."""
+        body = self._bodies.get(call.callee.symbol)
+        if body is None or len(body.statements) != 1:
+            return None
+        statement = body.statements[0]
+        if not isinstance(statement, typed.Return) or len(statement.values) != 1:
+            return None
+        values = [self._form(argument, counters) for argument in call.arguments]
+        parameters = call.callee.parameters
+        self._bound.update(zip(parameters, values, strict=True))
+        result = self._form(statement.values[0], counters)
+        for parameter in parameters:
+            del self._bound[parameter]
+        return result
+
+
+def _sum_or_product(sign: str, left: Form, right: Form) -> Form | None:
+    match sign:
+        case "+":
+            return plus(left, right)
+        case "-":
+            return plus(left, scaled(right, -1))
+        case "*":
+            return times(left, right)
+        case "<<":
+            shift = known(right)
+            is_plain = isinstance(shift, int) and 0 <= shift < 64
+            return scaled(left, 1 << shift) if is_plain and isinstance(shift, int) else None
+        case _:
+            return None
+
+
+def _split(sign: str, left: Form, right: Form) -> Form | None:
+    """`(8 * k + r) / 8` is `k + r / 8` for symbols and remainders that are not negative."""
+    divisor = known(right)
+    bound = lower_bound(left)
+    if sign not in ("/", "%") or not isinstance(divisor, int) or divisor <= 0:
+        return None
+    if bound is None or least(bound) < 0:
+        return None
+    rest = left.get(ONE, 0)
+    symbols = {monomial: value for monomial, value in left.items() if monomial}
+    if not all(isinstance(value, int) and value % divisor == 0 for value in symbols.values()):
+        return None
+    if sign == "%":
+        return constant(combine(remainder, rest, divisor))
+    quotients: Form = {
+        monomial: combine(divide, value, divisor) for monomial, value in symbols.items()
+    }
+    return plus(quotients, constant(combine(divide, rest, divisor)))
+
+
+def _known_map(operation: Callable[..., int], forms: tuple[Form, ...]) -> Form | None:
+    """An operation on known values, thread by thread; None where a value is not known."""
+    values = [known(form) for form in forms]
+    plain = [value for value in values if value is not None]
+    if len(plain) != len(forms):
+        return None
+    length = max((len(value) for value in plain if isinstance(value, tuple)), default=0)
+    if not length:
+        return constant(int(operation(*plain)))
+    columns = [value if isinstance(value, tuple) else (value,) * length for value in plain]
+    return constant(combine(add, tuple(map(operation, *columns)), 0))
+
+
+def _fold(sign: str, left: int, right: int, scalar: Scalar | None) -> int:
+    """One operation; what the machine leaves undefined is 0: no thread may come to it."""
+    if (sign in ("/", "%") and right == 0) or (sign in ("<<", ">>") and not 0 <= right < 64):
+        return 0
+    return fold_integers(sign, left, right, scalar)
+
+
+def _wrapped(form: Form, of: Type) -> Form:
+    """Known values in the range of their type; sums with symbols are taken not to wrap."""
+    value = known(form)
+    if value is None or not isinstance(of, ScalarType) or not of.scalar.is_integer:
+        return form
+    scalar = of.scalar
+    return constant(combine(lambda number, _: wrap(number, scalar), value, 0))
+
+
+def _converted(form: Form | None, source: Type, target: Type) -> Form | None:
+    """An integer as another integer type; symbols are kept by conversions that keep all values."""
+    if form is None or not isinstance(source, ScalarType) or not isinstance(target, ScalarType):
+        return None
+    if target.scalar.kind is Kind.FLOAT or source.scalar.kind is Kind.FLOAT:
+        return None
+    if known(form) is not None:
+        return _wrapped(form, target)
+    if target.scalar.kind is Kind.BOOL or source.scalar.kind is Kind.BOOL:
+        return None
+    low, high = integer_range(target.scalar)
+    least_value, greatest_value = integer_range(source.scalar)
+    return form if low <= least_value and greatest_value <= high else None
+
+
+def _names(form: Form) -> str:
+    return "+".join("*".join(atom.name for atom in product) or "." for product in form) or "0"

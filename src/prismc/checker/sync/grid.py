@@ -1,0 +1,138 @@
+"""Global memory between blocks: nothing orders them before the kernel ends.
+
+Accesses of different blocks to one element, one of them a write, must be impossible, or it is an
+error. Inside one execution of a narrowing each block keeps to its own piece (the paper's piece
+discipline); everything else is compared by footprints, for all pairs of different blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement
+
+from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.footprints import Footprint
+from prismc.checker.sync.forms import GRID_WIDE, ONE, Atom, Monomial
+from prismc.checker.sync.graph import Access
+from prismc.checker.sync.plan import AccessKind
+from prismc.source.record import Record
+
+
+class Witness(Record):
+    """Two blocks that meet at an element: the first access in block `first`, the second in
+    `second`."""
+
+    first: int
+    second: int
+    element: int
+
+
+class Clash(Record):
+    """Two accesses of different blocks that may meet; `witness` is None if that is not known."""
+
+    earlier: Access
+    later: Access
+    witness: Witness | None
+
+
+def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
+    """Accesses to kernel arguments that different blocks may make at one element.
+
+    `block` is the symbol of the block's index, None if nothing reads it.
+    """
+    shared = [
+        access for access in accesses if any(root.is_global for root in access.roots)
+    ]
+    written = {
+        root for access in shared if access.kind is not AccessKind.READ for root in access.roots
+    }
+    touched = [access for access in shared if not written.isdisjoint(access.roots)]
+    for earlier, later in combinations_with_replacement(touched, 2):
+        if earlier.kind is later.kind and earlier.kind is not AccessKind.WRITE:
+            continue
+        if set(earlier.roots).isdisjoint(later.roots) or _in_own_piece(earlier, later):
+            continue
+        for witness in _meet(earlier.footprint, later.footprint, block):
+            yield Clash(earlier=earlier, later=later, witness=witness)
+
+
+def _in_own_piece(earlier: Access, later: Access) -> bool:
+    """Whether both go through one narrowing that is executed once."""
+    return any(
+        mine.view == other.view and not mine.loops
+        for mine in earlier.views
+        for other in later.views
+    )
+
+
+def _meet(
+    first: Footprint, second: Footprint, block: Atom | None
+) -> tuple[Witness | None, ...]:
+    """One witness (None where none can be named) if the two may meet, nothing if they never do."""
+    if not first.threads or not second.threads:
+        return ()
+    if not first.points or not second.points:
+        return (None,)
+    stride = _stride(first, second, block)
+    if stride is None:
+        return (None,)
+    mine, other = _offsets(first), _offsets(second)
+    witness: Witness | None = None
+    if stride == 0:
+        common = next((offset for offset in mine if offset in other), None)
+        if common is not None:
+            witness = Witness(first=0, second=1, element=common)
+    else:
+        pair = _apart(mine, other, stride)
+        if pair is not None:
+            witness = _witness(*pair, stride)
+    if witness is None:
+        return ()
+    is_named = first.is_certain and second.is_certain and first.common.keys() <= {(block,)}
+    return (witness if is_named else None,)
+
+
+def _stride(first: Footprint, second: Footprint, block: Atom | None) -> int | None:
+    """What one block adds to the index; None if anything else is left that blocks differ in."""
+    stride = 0
+    monomials: dict[Monomial, None] = dict.fromkeys(
+        (*first.common, *second.common, *first.varying, *second.varying)
+    )
+    for monomial in monomials:
+        mine, other = first.common.get(monomial), second.common.get(monomial)
+        if mine is None or mine != other:
+            return None
+        if block is not None and monomial == (block,):
+            stride = mine
+        elif any(atom.width < GRID_WIDE or atom.loops for atom in monomial):
+            return None
+    return stride
+
+
+def _offsets(footprint: Footprint) -> dict[int, None]:
+    found: dict[int, None] = {}
+    for point in footprint.points:
+        offset = point.form.get(ONE, 0)
+        for thread in threads_in(point.threads):
+            start = offset if isinstance(offset, int) else offset[thread]
+            found.update((start + lane, None) for lane in range(footprint.lanes))
+    return found
+
+
+def _apart(mine: dict[int, None], other: dict[int, None], stride: int) -> tuple[int, int] | None:
+    """Offsets that differ by a multiple of the stride, but not by 0: different blocks meet."""
+    by_rest: dict[int, list[int]] = {}
+    for offset in other:
+        by_rest.setdefault(offset % stride, []).append(offset)
+    for offset in mine:
+        for candidate in by_rest.get(offset % stride, ()):
+            if candidate != offset:
+                return offset, candidate
+    return None
+
+
+def _witness(mine: int, other: int, stride: int) -> Witness:
+    # stride * first + mine = stride * second + other
+    difference = (other - mine) // stride
+    first, second = max(difference, 0), max(-difference, 0)
+    return Witness(first=first, second=second, element=stride * first + mine)

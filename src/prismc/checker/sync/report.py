@@ -1,0 +1,138 @@
+"""Tells what the sync pass found: orders that cannot be made, and races that a narrowing makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prismc.checker.sync.choose import VERBS, earlier_note
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.errors import (
+    CooperativeUnsupported,
+    InsideStatement,
+    NoOrderBetweenBlocks,
+    NoPlace,
+    OverlappingIterations,
+    OverlappingPieces,
+)
+from prismc.checker.sync.forms import Atom
+from prismc.checker.sync.graph import Access, Graph
+from prismc.checker.sync.grid import Clash, clashes
+from prismc.checker.sync.plan import AccessKind
+from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.verify import Verdict
+from prismc.checker.types import typed
+from prismc.diagnostics.problem import Related
+from prismc.diagnostics.sink import Sink
+
+_PLAIN = {"READ": "read", "WRITE": "write", "UPDATE": "update"}
+
+
+def report_conflicts(verdict: Verdict, sink: Sink) -> None:
+    """Conflicts that no barrier settles: inside one statement, or where none can stand."""
+    for conflict in verdict.inside:
+        sink.report(
+            InsideStatement(
+                at=conflict.later.at,
+                root=_root(conflict.later),
+                verb=VERBS[conflict.later.kind.name],
+                related=_earlier(conflict),
+            )
+        )
+    for conflict in verdict.conflicts:
+        sink.report(
+            NoPlace(
+                at=conflict.later.at,
+                root=_root(conflict.later),
+                verb=VERBS[conflict.later.kind.name],
+                related=(earlier_note(conflict),),
+            )
+        )
+
+
+def report_overlaps(
+    graph: Graph, conflicts: Conflicts, barriers: Iterable[Barrier], sink: Sink
+) -> None:
+    """Stores whose threads certainly meet, in one execution or in different iterations."""
+    for access in graph.accesses:
+        if access.kind is AccessKind.WRITE and access.views:
+            _report_overlap(access, conflicts, sink)
+    for barrier in barriers:
+        for reason in barrier.reasons:
+            if reason.earlier is reason.later and reason.is_exact and reason.hazard == "WAW":
+                first, second = _two(reason.earlier_threads, reason.later_threads)
+                sink.report(
+                    OverlappingIterations(
+                        at=reason.later.at, root=_root(reason.later), first=first, second=second
+                    )
+                )
+
+
+def _report_overlap(access: Access, conflicts: Conflicts, sink: Sink) -> None:
+    everyone = (access.footprint.threads,)
+    meeting = conflicts.meeting(access, access, (), everyone)
+    if not meeting.is_exact or not meeting.classes:
+        return
+    first, second = _two(*meeting.classes[0])
+    is_whole = not access.footprint.common
+    sink.report(
+        OverlappingPieces(
+            at=access.at,
+            root=_root(access),
+            first=first,
+            second=second,
+            element=str(meeting.element) if is_whole else f"{meeting.element} of a piece",
+        )
+    )
+
+
+def report_clashes(
+    instance: typed.Instance, graph: Graph, block: Atom | None, sink: Sink
+) -> None:
+    """Global memory that different blocks may touch without order."""
+    for clash in clashes(graph.accesses, block):
+        if instance.launch is not None and instance.launch.cooperative:
+            root, note = _root(clash.later), _clash_note(clash)
+            sink.report(CooperativeUnsupported(at=clash.later.at, root=root, related=(note,)))
+            continue
+        sink.report(
+            NoOrderBetweenBlocks(
+                at=clash.later.at,
+                root=_root(clash.later),
+                verb=_PLAIN[clash.later.kind.name],
+                other_verb=_PLAIN[clash.earlier.kind.name],
+                example=_example(clash),
+                related=(_clash_note(clash),),
+            )
+        )
+
+
+def _clash_note(clash: Clash) -> Related:
+    verb = VERBS[clash.earlier.kind.name]
+    return Related(at=clash.earlier.at, message=f"`{_root(clash.earlier)}` {verb} here")
+
+
+def _example(clash: Clash) -> str:
+    witness = clash.witness
+    if witness is None:
+        return "not shown to stay in the block's own part"
+    verb = _PLAIN[clash.later.kind.name]
+    element = f"{_root(clash.later)}[{witness.element}]"
+    return f"block {witness.second} {verb}s {element} of block {witness.first}"
+
+
+def _earlier(conflict: Conflict) -> tuple[Related, ...]:
+    """The earlier access, if it is not the statement itself."""
+    return (earlier_note(conflict),) if conflict.earlier.at != conflict.later.at else ()
+
+
+def _root(access: Access) -> str:
+    return ", ".join(root.name for root in access.roots)
+
+
+def _two(first: int, second: int) -> tuple[int, int]:
+    """Two different threads, one of each set."""
+    one = (first & -first).bit_length() - 1
+    others = second & ~(1 << one)
+    if not others:
+        one, others = (first & ~(1 << one) & -(first & ~(1 << one))).bit_length() - 1, second
+    return one, (others & -others).bit_length() - 1

@@ -1,0 +1,168 @@
+"""Functions as their callers see them, so that a call is analysed without the callee's body.
+
+A summary tells what a call touches before and after its own barriers, and the order that it makes
+on every path. Accesses are in terms of the callee's threads and parameters; a call puts its own
+units and arguments in their place (design: "Function calls: summaries").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prismc.checker.sync.accesses import Accesses, Here
+from prismc.checker.sync.coverage import Coverage, both
+from prismc.checker.sync.evaluate import Counters
+from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
+from prismc.checker.sync.forms import Atom, Coefficient, Form, constant, plus, times
+from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Root, Summary
+from prismc.checker.sync.roots import Path, Returned
+from prismc.checker.types import typed
+from prismc.source.record import Record
+
+
+class FunctionSummary(Record):
+    """A function of `threads` threads. `symbols` are the parameters' positions by the symbols that
+    stand for them."""
+
+    symbol: str
+    threads: int
+    summary: Summary
+    symbols: Mapping[Atom, int]
+    returned: tuple[Returned, ...]
+
+
+class Lifter:
+    """Puts one call's units and arguments into its callee's summary."""
+
+    def __init__(
+        self, callee: FunctionSummary, call: typed.Call, here: Here, accesses: Accesses
+    ) -> None:
+        self._callee = callee
+        self._call = call
+        self._here = here
+        self._accesses = accesses
+        self._starts = _starts(here.units, callee.threads)
+        self._lifted: dict[int, Access] = {}
+
+    def summary(self) -> Summary:
+        """The call as one node of the caller's graph."""
+        flows = [flow for kind, flow in self._callee.summary.exits]
+        through = flows[0].through
+        for flow in flows[1:]:
+            through = both(through, flow.through)
+        entries = tuple(
+            Entry(access=self._access(entry.access), before=self._order(entry.before))
+            for entry in self._callee.summary.entries
+        )
+        pending = tuple(
+            Pending(access=self._access(item.access), after=self._order(item.after))
+            for flow in flows
+            for item in flow.pending
+        )
+        flow = Flow(through=self._order(through), pending=pending)
+        return Summary(entries=entries, exits=((Exit.NORMAL, flow),))
+
+    def _order(self, order: Coverage) -> Coverage:
+        return Coverage(
+            tuple(
+                (sources << start, reach << start)
+                for start in self._starts
+                for sources, reach in order.classes
+            )
+        )
+
+    def _access(self, access: Access) -> Access:
+        if access.number not in self._lifted:
+            path = self._path(access.roots)
+            self._lifted[access.number] = self._accesses.add(
+                access.kind,
+                path,
+                self._footprint(access.footprint, path),
+                self._here.loops,
+                self._call.span,
+            )
+        return self._lifted[access.number]
+
+    def _path(self, roots: tuple[Root, ...]) -> Path:
+        """The caller's memory behind the callee's roots."""
+        paths = [self._path_of(root) for root in roots]
+        if len(paths) == 1:
+            return paths[0]
+        found = tuple(dict.fromkeys(root for path in paths for root in path.roots))
+        is_known = all(path.is_known and not path.views for path in paths)
+        return Path(roots=found, is_known=is_known)
+
+    def _path_of(self, root: Root) -> Path:
+        pointers = self._accesses.pointers
+        if root.parameter < 0:
+            return Path(roots=(pointers.of_call(root, self._call),))
+        return pointers.path(self._call.arguments[root.parameter])
+
+    # ----------------------------------------------------------------------- footprints
+
+    def _footprint(self, footprint: Footprint, path: Path) -> Footprint:
+        threads = self._mask(footprint.threads)
+        symbols = {atom for point in footprint.points for form in point.form for atom in form}
+        if not footprint.points or not path.is_known or not symbols <= self._callee.symbols.keys():
+            return unknown_footprint(threads)
+        arguments = [self._call.arguments[self._callee.symbols[atom]] for atom in symbols]
+        work = sum(point.threads.bit_count() for point in footprint.points) * len(self._starts)
+        loops, values = self._accesses.counters(arguments, self._here, work * footprint.lanes)
+        points: list[Point] = []
+        for counters in values:
+            for point in footprint.points:
+                form = self._form(point.form, path, counters)
+                if form is None:
+                    return unknown_footprint(threads)
+                at = tuple(counters[loop] for loop in loops)
+                points.append(
+                    Point(counters=at, form=form, threads=self._mask(point.threads), rows={})
+                )
+        return footprint_of(
+            tuple(points), loops, footprint.lanes, is_certain=footprint.is_certain
+        )
+
+    def _form(self, form: Form, path: Path, counters: Counters) -> Form | None:
+        """A callee's index as one into the caller's root."""
+        total: Form = {}
+        for monomial, coefficient in form.items():
+            term: Form = constant(self._spread(coefficient))
+            for atom in monomial:
+                value = self._value(atom, counters)
+                product = None if value is None else times(term, value)
+                if product is None:
+                    return None
+                term = product
+            added = plus(total, term)
+            if added is None:
+                return None
+            total = added
+        return self._accesses.indices(path, total, counters, self._here.loops)
+
+    def _value(self, atom: Atom, counters: Counters) -> Form | None:
+        argument = self._call.arguments[self._callee.symbols[atom]]
+        return self._accesses.evaluator.form(argument, counters, self._here.loops)
+
+    def _mask(self, threads: int) -> int:
+        mask = 0
+        for start in self._starts:
+            mask |= threads << start
+        return mask
+
+    def _spread(self, coefficient: Coefficient) -> Coefficient:
+        """The callee's thread-by-thread values for all of the caller's threads. Units are aligned,
+        so a thread's place in its unit is its number modulo the unit's size."""
+        if isinstance(coefficient, int):
+            return coefficient
+        size = self._callee.threads
+        return tuple(coefficient[thread % size] for thread in range(self._accesses.threads))
+
+
+def _starts(units: tuple[int, ...], size: int) -> list[int]:
+    """The first threads of all instances of a callee of `size` threads."""
+    starts: list[int] = []
+    for unit in units:
+        first = (unit & -unit).bit_length() - 1
+        starts += range(first, unit.bit_length(), size)
+    return starts
+

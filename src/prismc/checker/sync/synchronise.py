@@ -1,0 +1,106 @@
+"""The sync pass: from typed trees to the plan that lowering applies.
+
+For each function, callees first: build the graph of its accesses, place barriers, drop and narrow
+what is too much, report what cannot be ordered, and keep a summary for the callers. Instructions
+and hardware barriers are chosen at the end, when all functions are known.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from prismc.checker.memory.facts import MemoryFacts
+from prismc.checker.perspectives.facts import PerspectiveFacts
+from prismc.checker.sync.build import Built, build_graph
+from prismc.checker.sync.choose import Planned, instance_plan, number_barriers
+from prismc.checker.sync.conflicts import Conflicts
+from prismc.checker.sync.forms import Atom
+from prismc.checker.sync.graph import Graph, Loop, nodes_in
+from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.plan import InstancePlan, SyncPlan
+from prismc.checker.sync.refine import refine
+from prismc.checker.sync.report import report_clashes, report_conflicts, report_overlaps
+from prismc.checker.sync.summaries import FunctionSummary
+from prismc.checker.sync.verify import Verdict
+from prismc.checker.types import typed
+from prismc.diagnostics.sink import Sink
+
+_PLANNED = (typed.InstanceKind.KERNEL, typed.InstanceKind.DEVICE)
+
+
+def plan_synchronisation(
+    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, sink: Sink
+) -> SyncPlan:
+    """Plan every function that earlier passes have accepted."""
+    callees: dict[str, FunctionSummary] = {}
+    planned: list[Planned] = []
+    for body in _accepted(program, perspectives):
+        built = build_graph(body, program.bodies, memory, callees)
+        found, verdict = _plan(body.instance, built, sink)
+        callees[body.instance.symbol] = _summary(body, built, verdict)
+        planned.append(found)
+    numbers = number_barriers(planned)
+    instances: dict[str, InstancePlan] = {}
+    for item in planned:
+        of_block = {
+            size: first
+            for (block, size), first in numbers.items()
+            if block == item.block_threads
+        }
+        instances[item.graph.symbol] = instance_plan(item, of_block, sink)
+    return SyncPlan(instances=MappingProxyType(instances))
+
+
+def build_graphs(
+    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts
+) -> tuple[Graph, ...]:
+    """The graphs alone, for people; problems are reported when the program is planned."""
+    callees: dict[str, FunctionSummary] = {}
+    graphs: list[Graph] = []
+    for body in _accepted(program, perspectives):
+        built = build_graph(body, program.bodies, memory, callees)
+        _, verdict = _plan(body.instance, built, Sink())
+        callees[body.instance.symbol] = _summary(body, built, verdict)
+        graphs.append(built.graph)
+    return tuple(graphs)
+
+
+def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[typed.Body, ...]:
+    return tuple(
+        body
+        for symbol, body in program.bodies.items()
+        if body.instance.kind in _PLANNED and symbol not in perspectives.refused
+    )
+
+
+def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Planned, Verdict]:
+    graph = built.graph
+    conflicts = Conflicts(graph.everyone, graph.accesses)
+    nodes = tuple(nodes_in(graph.top.body))
+    placed = place_barriers(graph.top, conflicts)
+    barriers, verdict = refine(graph, conflicts, placed.insertions, len(nodes))
+    report_conflicts(verdict, sink)
+    report_overlaps(graph, conflicts, barriers, sink)
+    if instance.is_kernel:
+        report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
+    loops = {node.loop: node.span for node in nodes if isinstance(node, Loop)}
+    found = Planned(
+        graph=graph, barriers=barriers, block_threads=built.block_threads, loops=loops
+    )
+    return found, verdict
+
+
+def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummary:
+    evaluator, instance = built.accesses.evaluator, body.instance
+    symbols: dict[Atom, int] = {}
+    for position, parameter in enumerate(instance.parameters):
+        atom = evaluator.symbol_of(parameter)
+        if atom is not None:
+            symbols[atom] = position
+    return FunctionSummary(
+        symbol=instance.symbol,
+        threads=built.graph.everyone.bit_length(),
+        summary=verdict.summary,
+        symbols=symbols,
+        returned=built.accesses.pointers.returned(body),
+    )
