@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from prismc.diagnostics.problem import Problem
+from prismc.driver.build import Emit, build_file
 from prismc.driver.options import Options
 from prismc.driver.pipeline import check_file
 from prismc.driver.session import Session
-from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
+from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
 
 
 def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session:
@@ -19,14 +21,18 @@ def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session
     for name, text in texts.items():
         session.files.overlay(name, text)
     for target in targets:
-        session.options = Options(target=TARGETS[target], defines=defines)
+        session.options = Options(target=TARGETS[target], defines=defines, verify=True)
+        file = session.files.known(root)
         if builds:
-            from prismc.driver.build import compile_file
-
-            compile_file(session, session.files.known(root))
+            build_file(session, file, (TARGETS[target],), (Emit.CUBIN,), _anywhere)
         else:
-            check_file(session, session.files.known(root))
+            check_file(session, file)
     return session
+
+
+def _anywhere(target: Target, kind: Emit) -> Path:
+    """Outputs stay in memory."""
+    return Path(f"{target.name}{kind.suffix}")
 
 
 def all_words(problem: Problem) -> str:

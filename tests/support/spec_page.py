@@ -21,6 +21,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from prismc.driver.pipeline import CHECKS, run_stages
 from support.checking import all_words, check_texts
 from support.fences import Fence, read_fences
 
@@ -119,4 +120,21 @@ def run_case(case: Case) -> list[str]:
         + (f" with {m.words!r}" if m.words else "")
         for m in left
     ]
-    return wrong
+    return wrong + wrong_barriers(case)
+
+
+def wrong_barriers(case: Case) -> list[str]:
+    """Whether the plan has as many synchronisations as the page says, where it says so."""
+    if case.barriers is None:
+        return []
+    from prismc.checker.sync.plan import SyncKind
+
+    session = check_texts(case.texts, case.root, case.flags)
+    checked = run_stages(session, session.files.known(case.root), CHECKS)
+    counted = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
+    plans = checked.plan.instances.values() if checked is not None else ()
+    found = [op for plan in plans for op in plan.operations if op.kind in counted]
+    if len(found) == case.barriers:
+        return []
+    lines = [session.files.position(op.at).line for op in found]
+    return [f"{case.barriers} barriers expected, {len(found)} planned, at lines {lines}"]

@@ -21,6 +21,9 @@ from prismc.driver.session import Session
 
 def _known_view(context: click.Context, parameter: click.Parameter, name: str) -> str:
     """Names of passes are known only when the IR is loaded, so not while options are declared."""
+    if name == "help":
+        write(sys.stdout, "\n".join(view_names()) + "\n")
+        context.exit(0)
     if name not in view_names():
         raise click.BadParameter(f"{name!r} is none of {', '.join(view_names())}")
     return name

@@ -7,17 +7,22 @@ first runs (here only, so that checking a program loads neither the IR nor a com
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prismc.driver.errors import TooLarge
 from prismc.driver.session import Session
-from prismc.driver.show import show_tree
+from prismc.driver.show import show_records
 from prismc.source.files import SourceFile
+from prismc.source.record import Record
 from prismc.source.span import Span
 
 if TYPE_CHECKING:
+    from prismc.backend.cuda_module import CudaModule
+    from prismc.checker.results import CheckedProgram
     from prismc.frontend.modules import ModuleGraph
+    from prismc.ir.core import Module
 
 
 class View(NamedTuple):
@@ -28,11 +33,14 @@ class View(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A step of the pipeline and what can be printed after it."""
+    """A step of the pipeline; `views` tells what can be printed after it."""
 
     name: str
     run: Callable[[Session, Any], Any]
-    views: tuple[View, ...]
+    views: Callable[[], tuple[View, ...]]
+
+
+# --------------------------------------------------------------------------- parse
 
 
 def _parse(session: Session, file: SourceFile) -> ModuleGraph:
@@ -42,11 +50,121 @@ def _parse(session: Session, file: SourceFile) -> ModuleGraph:
     return load_program((file,), session.options.include, session.files, session.sink)
 
 
-def _show_trees(session: Session, graph: ModuleGraph) -> str:
-    return "\n".join(show_tree(module, session.files) for module in graph.roots)
+def _tree_views() -> tuple[View, ...]:
+    from prismc.frontend.show import show_tree
+
+    def trees(session: Session, graph: ModuleGraph) -> str:
+        known = session.files.known
+        return "\n".join(show_tree(module, known(module.file)) for module in graph.roots)
+
+    return (View("ast", trees),)
 
 
-STAGES: tuple[Stage, ...] = (Stage("parse", _parse, (View("ast", _show_trees),)),)
+# --------------------------------------------------------------------------- check
+
+
+def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
+    """Trees to facts: names, types, perspectives, memory, the synchronisation plan."""
+    from prismc.checker.check import check_program
+
+    options = session.options
+    return check_program(graph, dict(options.defines), options.target, session.sink)
+
+
+def _fact_views() -> tuple[View, ...]:
+    from prismc.checker.memory.show import show_memory
+    from prismc.checker.perspectives.show import show_perspectives
+    from prismc.checker.types.model import Type
+    from prismc.checker.types.show import show
+
+    def inline(record: Record) -> str | None:
+        return show(record) if isinstance(record, Type) else None
+
+    def types(session: Session, checked: CheckedProgram) -> str:
+        bodies = checked.program.bodies.values()
+        return "\n".join(show_records(body, session.files, inline) for body in bodies)
+
+    def perspectives(session: Session, checked: CheckedProgram) -> str:
+        return show_perspectives(checked.program, checked.perspectives, session.files)
+
+    def memory(session: Session, checked: CheckedProgram) -> str:
+        return show_memory(checked.program, checked.memory)
+
+    return (View("types", types), View("perspectives", perspectives), View("memory", memory))
+
+
+# --------------------------------------------------------------------------- the IR
+
+
+def _lower(session: Session, checked: CheckedProgram) -> Module | None:
+    """Facts to the IR; only a program without errors has one."""
+    from prismc.ir.lowering.module import lower_program
+
+    if session.sink.has_errors():
+        return None
+    module = lower_program(checked, session.sink)
+    return None if session.sink.has_errors() else module
+
+
+def _ir_views() -> tuple[View, ...]:
+    from prismc.ir.printer import print_module
+
+    return (View("ir", lambda session, module: print_module(module)),)
+
+
+class Optimised(NamedTuple):
+    """The IR after all passes, and after each of them by the pass's name."""
+
+    module: Module
+    steps: dict[str, Module]
+
+
+def _optimise(session: Session, module: Module) -> Optimised:
+    """Run the passes over the IR; each leaves the module before it as it was."""
+    from prismc.ir.passes.order import run_passes
+
+    steps: dict[str, Module] = {}
+    final = run_passes(module, verify=session.options.verify, after=steps.__setitem__)
+    return Optimised(final, steps)
+
+
+def _pass_views() -> tuple[View, ...]:
+    from prismc.ir.passes.order import PASSES
+    from prismc.ir.printer import print_module
+
+    def after(name: str) -> View:
+        return View(name, lambda session, optimised: print_module(optimised.steps[name]))
+
+    return tuple(after(each.name) for each in PASSES)
+
+
+# --------------------------------------------------------------------------- CUDA
+
+
+def _emit(session: Session, optimised: Optimised) -> CudaModule | None:
+    """The IR to CUDA C++ for the session's target."""
+    from prismc.backend.cuda.emit_module import emit_module
+
+    target, files, sink = session.options.target, session.files, session.sink
+    name = os.path.splitext(os.path.basename(session.root))[0] + ".cu"
+    module = emit_module(optimised.module, target, files, name, sink)
+    return None if sink.has_errors() else module
+
+
+def _cuda_views() -> tuple[View, ...]:
+    return (View("cuda", lambda session, module: str(module.text)),)
+
+
+# --------------------------------------------------------------------------- the order
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage("parse", _parse, _tree_views),
+    Stage("check", _check, _fact_views),
+    Stage("lower", _lower, _ir_views),
+    Stage("optimise", _optimise, _pass_views),
+    Stage("emit", _emit, _cuda_views),
+)
 CHECKS = "check"  # the last stage of `prismc check`
 EMITS = "emit"  # the last stage before a CUDA compiler runs
 
@@ -57,6 +175,7 @@ def run_stages(session: Session, file: SourceFile, last: str) -> Any:
     A program that is too deep or too large for the interpreter is an ordinary problem.
     """
     fact: Any = file
+    session.root = file.name
     try:
         for stage in STAGES:
             fact = stage.run(session, fact)
@@ -71,13 +190,13 @@ def run_stages(session: Session, file: SourceFile, last: str) -> Any:
 
 def view_names() -> list[str]:
     """The names that `dump_file` knows, in order of the stages."""
-    return [view.name for stage in STAGES for view in stage.views]
+    return [view.name for stage in STAGES for view in stage.views()]
 
 
 def dump_file(session: Session, file: SourceFile, name: str) -> str | None:
     """What view `name` shows of `file`; None where problems kept its stage from running."""
     for stage in STAGES:
-        for view in stage.views:
+        for view in stage.views():
             if view.name == name:
                 fact = run_stages(session, file, stage.name)
                 return None if fact is None else view.show(session, fact)

@@ -11,12 +11,13 @@ FINE, PROGRAM_WRONG, ENVIRONMENT_WRONG, OUR_BUG = 0, 1, 2, 3
 
 
 class Session:
-    """One run over any number of root files."""
+    """One run over any number of root files; `root` names the one that is being compiled."""
 
     def __init__(self, options: Options, files: Files | None = None) -> None:
         self.options = options
         self.files = files or Files()
         self.sink = Sink()
+        self.root = ""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
