@@ -104,7 +104,11 @@ def test_every_syntax_error_has_a_case() -> None:
 
 @pytest.mark.parametrize(
     ("text", "second"),
-    [(in_function("x = a[1)"), "["), (in_function("x := 0 < a <= 3"), "<")],
+    [
+        (in_function("x = a[1)"), "["),
+        (in_function("x := 0 < a <= 3"), "<"),
+        (in_function("x := f(0 >= a[1 == (2)] < 3)"), ">="),
+    ],
 )
 def test_the_second_place(text: str, second: str) -> None:
     parsed = parse(text)

@@ -193,9 +193,9 @@ def assignment_in_condition(at: Situation) -> Problem | None:
 def chained_comparison(at: Situation) -> Problem | None:
     if at.token not in _COMPARISONS or "and" not in at.accepted:
         return None
-    offset = -1
-    while at.word(offset) not in _COMPARISONS:
-        offset -= 1
+    offset = at.previous(_COMPARISONS)
+    if offset is None:
+        return None
     first = Related(at=at.span(offset, offset), message="the first comparison")
     return ChainedComparison(at=at.span(), related=(first,))
 
@@ -246,11 +246,7 @@ def arms_expected(at: Situation) -> Problem | None:
         case ["consume"]:
             owner, parts, expected = "pipeline", "`produce:` and then `consume:`", "`consume:`"
         case [] if at.accepted == ["DEDENT"]:
-            owner, parts, expected = (
-                "pipeline",
-                "`produce:` and then `consume:`",
-                "the end of the `pipeline`",
-            )
+            owner, parts, expected = "pipeline", "`produce:` and then `consume:`", "its end"
         case _:
             return None
     return ArmsExpected(at=at.span(), owner=owner, parts=parts, expected=expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from prismc.frontend.tables import DEDENT, INDENT, NEWLINE, Token
 from prismc.source.files import SourceFile
@@ -57,6 +57,16 @@ class Situation:
     def line_word(self) -> str:
         """The first word of the logical line."""
         return self.word(self.line_start())
+
+    def previous(self, words: Collection[str]) -> int | None:
+        """The offset of the nearest token before that is one of `words`, outside inner brackets."""
+        depth = 0
+        for offset in range(-1, -self.index - 1, -1):
+            word = self.word(offset)
+            if depth == 0 and word in words:
+                return offset
+            depth += (word in (")", "]")) - (word in ("(", "["))
+        return None
 
     def is_in_brackets(self) -> bool:
         line = [self.word(offset) for offset in range(self.line_start(), 0)]
