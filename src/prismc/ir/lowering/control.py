@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from prismc.checker.types import model, typed
-from prismc.ir.analysis.ranges import INT_RANGE, Range
+from prismc.ir.analysis.ranges import Range
 from prismc.ir.core import Region, Value
 from prismc.ir.lowering.assigned import assigned_variables
 from prismc.ir.lowering.expressions import Expressions
@@ -94,15 +94,15 @@ class Control:
         self._bind(carried, results)
 
     def _learn_counter(self, counter: Value, bounds: list[Value], *, is_downward: bool) -> None:
-        if counter.type != bounds[0].type:
-            return
-        start, stop = self._frame.ranges.of(bounds[0]), self._frame.ranges.of(bounds[1])
-        if is_downward:
+        """Between its bounds, if the step goes one way."""
+        start, stop, step = (self._frame.ranges.of(bound) for bound in bounds)
+        if is_downward and step.high < 0:
             found = Range(min(start.low, stop.low + 1), start.high)
-        else:
+        elif not is_downward and step.low > 0:
             found = Range(start.low, max(start.high, stop.high - 1))
-        if INT_RANGE.holds(found):
-            self._frame.ranges.set(counter, found)
+        else:
+            return
+        self._frame.ranges.set(counter, found)
 
     def repeat(self, loop: typed.While, lower_body: Body) -> None:
         """A `while` loop."""

@@ -43,7 +43,7 @@ COMPARISONS = {
 }
 _UNARY = {"-": UnaryOperator.NEG, "~": UnaryOperator.NOT, "not": UnaryOperator.NOT}
 _WIDENING = ("+", "-", "*")
-_CHEAP_SIZE = 8
+_CHEAP_SIZE = 16
 _UNSIGNED = {8: U8, 16: U16}
 
 
