@@ -106,7 +106,9 @@ class BodyResolver:
         note = Related(at=first.span, message=f"the {first.kind.value} `{name.text}` is here")
         self._sink.report(DuplicateName(at=name.span, name=name.text, related=(note,)))
 
-    def _declare_local(self, name: ast.Name, node: ast.Node) -> None:
+    def _declare_local(
+        self, name: ast.Name, node: ast.Node, kind: SymbolKind = SymbolKind.LOCAL
+    ) -> None:
         """A declaration statement; one that hides an outer local is most often a slip."""
         for scope in self._scopes[-2::-1]:
             hidden = scope.get(name.text)
@@ -114,7 +116,7 @@ class BodyResolver:
                 note = Related(at=hidden.span, message=f"the outer {hidden.kind.value} is here")
                 self._sink.report(HidesVariable(at=name.span, name=name.text, related=(note,)))
                 break
-        self._declare(name, SymbolKind.LOCAL, node)
+        self._declare(name, kind, node)
 
     def _scope(self, body: tuple[ast.Statement, ...]) -> None:
         self._scopes.append({})
@@ -150,7 +152,7 @@ class BodyResolver:
                     self._declare_local(name, node)
             case ast.ConstantDeclaration(name=name, type=type_, value=value):
                 self._expressions((type_, value))
-                self._declare_local(name, node)
+                self._declare_local(name, node, SymbolKind.CONSTANT)
             case ast.Shared(name=name, type=type_, at=at, align=align, layout=layout):
                 self._expressions((type_, _stated(at), align, layout))
                 self._declare_local(name, node)

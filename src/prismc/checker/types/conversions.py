@@ -101,6 +101,14 @@ class Conversions(Context):
         self.report(NotAnInteger(at=node.span, what=what, found=show(value.type)))
         return self.refused(node.span)
 
+    def as_integer(self, value: typed.Expression, target: Type) -> typed.Expression:
+        """An integer as one of another integer type, for arithmetic that nobody wrote."""
+        if is_refused(value) or value.type == target or not isinstance(target, ScalarType):
+            return value
+        if isinstance(value, typed.Constant):
+            return replace(value, type=target, value=convert(value.value, target.scalar))
+        return typed.Convert(id=self.id(), span=value.span, type=target, operand=value)
+
     # ------------------------------------------------------------------ constants
 
     def constant_value(

@@ -584,6 +584,15 @@ class ExitOutsideLoop(Problem):
     keyword: str
 
 
+class PointerEscapes(Problem):
+    code = "P0364"
+    title = "a returned pointer to memory that ends"
+    message = "this returns a pointer to the shared array `{name}`, which ends with the function"
+    help_text = "let the caller declare the array and pass it as a parameter"
+
+    name: str
+
+
 # ----------------------------------------------------------------------- declarations
 
 

@@ -32,6 +32,8 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show
 from prismc.frontend import ast
+from prismc.hardware.groups import Perspective
+from prismc.hardware.scalars import I64
 from prismc.source.span import Span
 
 _COMPONENTS = "xyzw"
@@ -89,7 +91,9 @@ class Expressions(Calls):
             return self.refused(node.span)
         if binding is None:
             return self._outer_name(node, symbol)
-        self.report(NotAValue(at=node.span, what=f"`{symbol.name}`, a {_BOUND[symbol.kind]},"))
+        kind = "type" if isinstance(binding, Type) else "function"
+        kind = "perspective" if isinstance(binding, Perspective) else kind
+        self.report(NotAValue(at=node.span, what=f"`{symbol.name}`, a generic {kind},"))
         return self.refused(node.span)
 
     def _read(self, node: ast.Expression, variable: typed.Variable) -> typed.Expression:
@@ -108,16 +112,14 @@ class Expressions(Calls):
 
     def _outer_name(self, node: ast.Expression, symbol: Symbol) -> typed.Expression:
         """A name that is no local: a module's constant, a built-in word, or no value at all."""
-        if symbol.kind is SymbolKind.CONSTANT:
+        if isinstance(symbol.node, ast.Constant):
             value = self.program.constant(symbol)
             if value is None:
                 return self.refused(node.span)
             return self.constant(node.span, value.type, value.value)
         if symbol.kind is SymbolKind.BUILTIN and symbol.name in VALUE_WORDS:
             return self.constant(node.span, INT, VALUE_WORDS.index(symbol.name))
-        if symbol.kind in (SymbolKind.UNKNOWN, SymbolKind.LOCAL, SymbolKind.LOOP):
-            return self.refused(node.span)
-        if symbol.kind in (SymbolKind.PARAMETER, SymbolKind.GENERIC):
+        if symbol.kind in _SILENT:
             return self.refused(node.span)
         what = "" if symbol.kind is SymbolKind.BUILTIN else f"a {symbol.kind.value},"
         self.report(NotAValue(at=node.span, what=f"`{symbol.name}`{', ' + what if what else ''}"))
@@ -295,19 +297,35 @@ class Expressions(Calls):
                 )
             )
             return None
-        flat = indices[0]
-        for length_node, index in zip(shape[1:], indices[1:], strict=False):
-            length = self.expression(length_node, flat.type)
-            scaled = self.combine("*", flat, length, at, at)
+        if len(indices) == 1:
+            return indices[0]
+        lengths = [self.require_integer(node, "a row's length") for node in shape[1:]]
+        return self._horner(indices, lengths, at)
+
+    def _horner(
+        self, indices: list[typed.Expression], lengths: list[typed.Expression], at: Span
+    ) -> typed.Expression | None:
+        """Computed in the common type of indices and lengths, or in 64 bits if they differ."""
+        kinds = {part.type for part in (*indices, *lengths)}
+        wide = kinds.pop() if len(kinds) == 1 else ScalarType(scalar=I64)
+        flat, *rest = (self.as_integer(index, wide) for index in indices)
+        for length, index in zip(lengths, rest, strict=True):
+            scaled = self.combine("*", flat, self.as_integer(length, wide), at, at)
             flat = self.combine("+", scaled, index, at, at)
         return None if is_refused(flat) else flat
 
 
 _GENERIC_KINDS = (SymbolKind.FUNCTION, SymbolKind.KERNEL, SymbolKind.BUILTIN)
 
-_BOUND = {
-    SymbolKind.GENERIC: "generic parameter of another kind",
-}
+# Locals without a binding: their declaration was refused.
+_SILENT = (
+    SymbolKind.UNKNOWN,
+    SymbolKind.CONSTANT,
+    SymbolKind.GENERIC,
+    SymbolKind.PARAMETER,
+    SymbolKind.LOCAL,
+    SymbolKind.LOOP,
+)
 
 _NO_VALUES: dict[type[ast.Expression], str] = {
     ast.String: "a string",

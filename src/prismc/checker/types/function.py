@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prismc.checker.types import typed
+from prismc.checker.types.escapes import check_escapes
 from prismc.checker.types.flow import check_flow
 from prismc.checker.types.signatures import Signatures
 from prismc.frontend import ast
@@ -20,7 +21,7 @@ class FunctionElaborator(Signatures):
         statements = self.statements(node.body)
         body = typed.Body(instance=self.instance, statements=statements)
         if not self.is_failed and not self._is_written_in_cuda(statements):
-            for problem in check_flow(body):
+            for problem in (*check_flow(body), *check_escapes(body)):
                 self.report(problem)
         return body
 

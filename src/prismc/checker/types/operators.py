@@ -120,6 +120,10 @@ class Operators(TypeExpressions):
             return None
         if left.type == right.type:
             return left, right
+        for side in (left, right):
+            if not isinstance(side.type, ScalarType | LiteralType):
+                self._refuse_operator(at, sign, side)
+                return None
         self._report_operands(sign, left, right, at)
         return None
 
