@@ -74,6 +74,8 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
 def _fact_views() -> tuple[View, ...]:
     from prismc.checker.memory.show import show_memory
     from prismc.checker.perspectives.show import show_perspectives
+    from prismc.checker.sync.show import show_graph, show_plan
+    from prismc.checker.sync.synchronise import build_graphs
     from prismc.checker.types.model import Type
     from prismc.checker.types.show import show
 
@@ -90,7 +92,20 @@ def _fact_views() -> tuple[View, ...]:
     def memory(session: Session, checked: CheckedProgram) -> str:
         return show_memory(checked.program, checked.memory)
 
-    return (View("types", types), View("perspectives", perspectives), View("memory", memory))
+    def graph(session: Session, checked: CheckedProgram) -> str:
+        program, facts, layout = checked.program, checked.perspectives, checked.memory
+        return show_graph(build_graphs(program, facts, layout), session.files)
+
+    def plan(session: Session, checked: CheckedProgram) -> str:
+        return show_plan(checked.program, checked.plan, session.files)
+
+    return (
+        View("types", types),
+        View("perspectives", perspectives),
+        View("memory", memory),
+        View("sync-graph", graph),
+        View("plan", plan),
+    )
 
 
 # --------------------------------------------------------------------------- the IR

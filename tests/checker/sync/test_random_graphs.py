@@ -30,9 +30,7 @@ def test_the_number_of_barriers_is_the_least(seed: int, form: str) -> None:
     """Fewest inside the loop first, since those run again and again; then fewest in all."""
     generator = Generator(seed)
     graph: Graph = getattr(generator, form)(2 + seed % 4)
-    assert cost(graph, [barrier.key for barrier in plan(graph)]) == fewest(
-        generator.builder, graph
-    )
+    assert cost(graph, [barrier.key for barrier in plan(graph)]) == fewest(generator.builder, graph)
 
 
 Place = tuple[Node, bool]

@@ -159,9 +159,7 @@ class Accesses:
         base = bases.pop() if bases else 0
         return plus(index, constant(base)) if base != 0 else index
 
-    def _footprint(
-        self, path: Path, index: typed.Expression, here: Here, lanes: int
-    ) -> Footprint:
+    def _footprint(self, path: Path, index: typed.Expression, here: Here, lanes: int) -> Footprint:
         threads = here.threads
         parts = [index, *(guard.condition for guard in here.guards), *_offsets(path)]
         loops, values = self.counters(parts, here, threads.bit_count() * lanes)
@@ -279,5 +277,3 @@ def _offsets(path: Path) -> Iterator[typed.Expression]:
             yield view.offset
         if view.function is not None:
             yield view.function.body
-
-

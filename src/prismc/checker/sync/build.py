@@ -65,8 +65,7 @@ def build_graph(
     builder = _Builder(body.instance, accesses, Events(accesses, callees), trips)
     everyone = (1 << threads) - 1
     guards = tuple(
-        Guard(condition=condition, holds=True, loops=())
-        for condition in body.instance.assumptions
+        Guard(condition=condition, holds=True, loops=()) for condition in body.instance.assumptions
     )
     top = Region(
         before=Position(where=Where.BEFORE, anchor=-1),
@@ -84,12 +83,13 @@ def build_graph(
 def instance_threads(instance: typed.Instance) -> tuple[int, int]:
     """Threads of one instance of the function's top perspective, and of a block.
 
-    Where no kernel fixes the block's size, it is what the bound promises.
+    Where no kernel fixes the block's size, it is what the bound promises; 0 for a function of
+    threads, which says nothing of its block.
     """
     bound = instance.bound
-    block = instance.threads or max(1, bound.thread)
     if bound.code.level is Level.THREAD:
-        return bound.code.size, max(block, bound.code.size)
+        return bound.code.size, instance.threads or 0
+    block = instance.threads or max(1, bound.thread)
     return block, block
 
 
@@ -140,9 +140,7 @@ class _Builder:
         if events:
             yield self._part(statement, events)
 
-    def _part(
-        self, statement: typed.Statement, events: Iterable[Access | Summary] = ()
-    ) -> Step:
+    def _part(self, statement: typed.Statement, events: Iterable[Access | Summary] = ()) -> Step:
         return Step(before=_before(statement), span=statement.span, events=tuple(events))
 
     def _jump(self, statement: typed.Statement, exit_: Exit) -> Jump:

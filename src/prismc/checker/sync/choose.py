@@ -70,7 +70,7 @@ def instance_plan(planned: Planned, numbers: Mapping[int, int], sink: Sink) -> I
                 count=size,
                 barrier=numbers.get(size, 0) if kind is SyncKind.NAMED_BARRIER else 0,
                 at=item.reasons[0].later.at,
-                edges=tuple(_edge(planned, reason) for reason in item.reasons),
+                edges=_edges(planned, item.reasons),
             )
         )
     return InstancePlan(symbol=planned.graph.symbol, operations=tuple(operations))
@@ -91,7 +91,7 @@ def number_barriers(functions: Iterable[Planned]) -> dict[tuple[int, int], int]:
     following: dict[int, int] = {}
     for block, size in sorted(wanted, reverse=True):
         first = following.get(block, FIRST_NAMED_BARRIER)
-        end = first + -(-block // size)
+        end = first + max(1, -(-block // size))
         if end - 1 <= LAST_NAMED_BARRIER:
             numbers[block, size] = first
             following[block] = end
@@ -137,6 +137,16 @@ def earlier_note(conflict: Conflict) -> Related:
 
 
 VERBS = {"READ": "is read", "WRITE": "is written", "UPDATE": "is updated atomically"}
+
+
+def _edges(planned: Planned, reasons: Iterable[Conflict]) -> tuple[Edge, ...]:
+    """The reasons of a barrier, each pair of places in the text once."""
+    found: dict[object, Edge] = {}
+    for reason in reasons:
+        key = (reason.earlier.at, reason.later.at, reason.hazard, reason.around)
+        if key not in found:
+            found[key] = _edge(planned, reason)
+    return tuple(found.values())
 
 
 def _edge(planned: Planned, conflict: Conflict) -> Edge:

@@ -9,21 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prismc.checker.sync.coverage import Coverage, then
-from prismc.checker.sync.footprints import FAR, NEVER, Between, Meeting, meet
+from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.graph import Access, Crossing, Crossings, Entry, Pending, Root
 from prismc.checker.sync.plan import AccessKind
 from prismc.source.record import Record
 
-_HAZARDS = {
-    (AccessKind.WRITE, AccessKind.READ): "RAW",
-    (AccessKind.READ, AccessKind.WRITE): "WAR",
-    (AccessKind.WRITE, AccessKind.WRITE): "WAW",
-    # An atomic update counts as a read and a write against anything else.
-    (AccessKind.UPDATE, AccessKind.READ): "RAW",
-    (AccessKind.READ, AccessKind.UPDATE): "WAR",
-    (AccessKind.UPDATE, AccessKind.WRITE): "WAW",
-    (AccessKind.WRITE, AccessKind.UPDATE): "WAW",
-}
+
+def is_hazard(earlier: AccessKind, later: AccessKind) -> bool:
+    """Whether two accesses to one element need an order: not two reads, nor two atomic updates."""
+    return earlier is not later or earlier is AccessKind.WRITE
 
 
 class Conflict(Record):
@@ -41,7 +35,10 @@ class Conflict(Record):
 
     @property
     def hazard(self) -> str:
-        return _HAZARDS[self.earlier.kind, self.later.kind]
+        """RAW, WAR or WAW; an atomic update reads and writes."""
+        if self.later.kind is AccessKind.READ:
+            return "RAW"
+        return "WAR" if self.earlier.kind is AccessKind.READ else "WAW"
 
 
 class Conflicts:
@@ -50,6 +47,7 @@ class Conflicts:
     def __init__(self, everyone: int, accesses: Iterable[Access]) -> None:
         self._everyone = everyone
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
+        self._tables: Known = {}
         self._memory = _memories(accesses)
 
     def memory_of(self, access: Access) -> int:
@@ -67,13 +65,9 @@ class Conflicts:
         """Whether everyone waited for everyone."""
         return bool(order.classes) and order.is_total(self._everyone, self._everyone)
 
-    def between(
-        self, pending: Pending, entry: Entry, units: tuple[int, ...]
-    ) -> Conflict | None:
-        """The conflict of two accesses inside one of `units`, unless an order covers it."""
+    def between(self, pending: Pending, entry: Entry, units: tuple[int, ...]) -> Conflict | None:
+        """The conflict of two accesses (`is_hazard`) inside a unit, unless an order covers it."""
         earlier, later = pending.access, entry.access
-        if (earlier.kind, later.kind) not in _HAZARDS:
-            return None
         meeting = self.meeting(earlier, later, pending.crossed, units)
         if not meeting.classes:
             return None
@@ -94,12 +88,33 @@ class Conflicts:
         self, earlier: Access, later: Access, crossed: Crossings, units: tuple[int, ...]
     ) -> Meeting:
         """For whom the two accesses may meet inside a unit, order aside."""
-        width = max(unit.bit_count() for unit in units)
+        width = units[0].bit_count()
         key = (earlier.number, later.number, crossed, width)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = _meeting(earlier, later, crossed, width)
+            known = self._known[key] = self._compare(earlier, later, crossed, width)
         return known
+
+    def _compare(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
+        if not any(root in later.roots for root in earlier.roots):
+            if any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
+                threads = (earlier.footprint.threads, later.footprint.threads)
+                return Meeting(classes=(threads,), is_exact=False)
+            return NEVER
+        piece = _shared_piece(earlier, later, crossed)
+        if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
+            return NEVER
+        found = meet(
+            earlier.footprint,
+            later.footprint,
+            _between(crossed),
+            self._tables,
+            width=width,
+            assume_rows=_is_row_of_matrix(earlier, later),
+        )
+        if len(earlier.roots) > 1 or len(later.roots) > 1:
+            found = Meeting(classes=found.classes, is_exact=False, element=found.element)
+        return found if found.is_exact else _inside_pieces(found, piece)
 
 
 def _memories(accesses: Iterable[Access]) -> dict[Root, int]:
@@ -138,9 +153,7 @@ def _between(crossed: Crossings) -> Between:
     return Between(ended=ended)
 
 
-def _uncovered(
-    meeting: Meeting, order: Coverage, units: tuple[int, ...]
-) -> tuple[int, int] | None:
+def _uncovered(meeting: Meeting, order: Coverage, units: tuple[int, ...]) -> tuple[int, int] | None:
     for first, second in meeting.classes:
         for unit in units:
             mine, other = first & unit, second & unit
@@ -149,25 +162,6 @@ def _uncovered(
                 if found is not None:
                     return found
     return None
-
-
-def _meeting(earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
-    common = [root for root in earlier.roots if root in later.roots]
-    if not common:
-        if any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
-            threads = (earlier.footprint.threads, later.footprint.threads)
-            return Meeting(classes=(threads,), is_exact=False)
-        return NEVER
-    found = meet(
-        earlier.footprint,
-        later.footprint,
-        _between(crossed),
-        width=width,
-        assume_rows=_is_row_of_matrix(earlier, later),
-    )
-    if len(earlier.roots) > 1 or len(later.roots) > 1:
-        found = Meeting(classes=found.classes, is_exact=False, element=found.element)
-    return found if found.is_exact else _inside_pieces(found, earlier, later, crossed)
 
 
 def _is_row_of_matrix(earlier: Access, later: Access) -> bool:
@@ -180,14 +174,18 @@ def _is_row_of_matrix(earlier: Access, later: Access) -> bool:
     )
 
 
-def _inside_pieces(
-    meeting: Meeting, earlier: Access, later: Access, crossed: Crossings
-) -> Meeting:
-    """Drop pairs of threads that own different pieces of one view: they stay in their own, unless
-    it is certain that they do not (the paper's piece discipline)."""
-    size = _shared_piece(earlier, later, crossed)
+def _may_be_exact(access: Access) -> bool:
+    footprint = access.footprint
+    return bool(footprint.points) and footprint.is_certain and not footprint.varying
+
+
+def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
+    """Drop pairs of threads that own different pieces, of `size` threads, of one view: they stay
+    in their own, unless it is certain that they do not (the paper's piece discipline)."""
     if size == 0:
         return meeting
+    if size == 1:
+        return NEVER
     classes: dict[tuple[int, int], None] = {}
     piece = (1 << size) - 1
     for first, second in meeting.classes:

@@ -20,12 +20,14 @@ from prismc.checker.sync.forms import (
     Form,
     combine,
     constant,
+    greatest,
     is_uniform,
     known,
     least,
     lower_bound,
     plus,
     scaled,
+    show_form,
     symbol,
     times,
     width_of,
@@ -305,7 +307,7 @@ class Evaluator:
         naturals = [bound is not None and least(bound) >= 0 for bound in bounds]
         is_natural = naturals[0] and (sign == "%" or (sign in "/>>" and naturals[1]))
         return self._symbol(
-            f"({_names(left)} {sign} {_names(right)})",
+            f"({_operand(left)} {sign} {_operand(right)})",
             key,
             min((atom.width for atom in atoms), default=GRID_WIDE),
             tuple(loops),
@@ -412,6 +414,9 @@ def _wrapped(form: Form, of: Type) -> Form:
     if value is None or not isinstance(of, ScalarType) or not of.scalar.is_integer:
         return form
     scalar = of.scalar
+    low, high = integer_range(scalar)
+    if low <= least(value) and greatest(value) <= high:
+        return form
     return constant(combine(lambda number, _: wrap(number, scalar), value, 0))
 
 
@@ -430,5 +435,6 @@ def _converted(form: Form | None, source: Type, target: Type) -> Form | None:
     return form if low <= least_value and greatest_value <= high else None
 
 
-def _names(form: Form) -> str:
-    return "+".join("*".join(atom.name for atom in product) or "." for product in form) or "0"
+def _operand(form: Form) -> str:
+    shown = show_form(form)
+    return f"({shown})" if len(form) > 1 else shown

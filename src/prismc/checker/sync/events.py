@@ -85,9 +85,7 @@ class Events:
         ]
         for pointer in named:
             for kind in (AccessKind.READ, AccessKind.WRITE):
-                yield self._accesses.access(
-                    kind, pointer, None, here, lanes=1, at=statement.span
-                )
+                yield self._accesses.access(kind, pointer, None, here, lanes=1, at=statement.span)
 
     def _expression(self, expression: typed.Expression, here: Here) -> Iterator[Event]:
         match expression:

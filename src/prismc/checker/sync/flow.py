@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.conflicts import Conflict, Conflicts, is_hazard
 from prismc.checker.sync.coverage import NONE, Coverage, both, side_by_side, then
 from prismc.checker.sync.graph import (
     Access,
@@ -54,9 +54,10 @@ class State:
         if not self.is_live:
             return
         for entry in summary.entries:
+            kind = entry.access.kind
             behind = self._pending.get(self._conflicts.memory_of(entry.access))
-            if behind:
-                for pending in behind.values():
+            for pending in behind.values() if behind else ():
+                if is_hazard(pending.access.kind, kind):
                     found = self._conflicts.between(pending, entry, self._units)
                     if found is not None:
                         yield found
@@ -117,9 +118,7 @@ class State:
 
     def _leave(self, kind: Exit, flow: Flow) -> None:
         pending = [_after(item, flow.through) for item in self.behind()]
-        leaving = Flow(
-            through=then(self._through, flow.through), pending=(*pending, *flow.pending)
-        )
+        leaving = Flow(through=then(self._through, flow.through), pending=(*pending, *flow.pending))
         known = self._exits.get(kind)
         self._exits[kind] = leaving if known is None else _either([known, leaving])
 
@@ -144,9 +143,7 @@ def crossed(pending: Pending, loop: int, how: Crossing) -> Pending:
 def touch(access: Access) -> Summary:
     """One access as a node."""
     flow = Flow(through=NONE, pending=(Pending(access=access, after=NONE),))
-    return Summary(
-        entries=(Entry(access=access, before=NONE),), exits=((Exit.NORMAL, flow),)
-    )
+    return Summary(entries=(Entry(access=access, before=NONE),), exits=((Exit.NORMAL, flow),))
 
 
 def leave(kind: Exit) -> Summary:

@@ -8,6 +8,7 @@ at one time. Unknown means that the accesses may meet (`docs/decisions`, "footpr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from types import MappingProxyType
 
 from prismc.checker.sync.coverage import threads_in
@@ -16,6 +17,11 @@ from prismc.source.record import Record
 
 # Elements compared for one pair of accesses, at most; more count as unknown.
 MOST_WORK = 1 << 17
+
+
+# A table maps an element (its row's coefficient and its known part) to the threads that touch it.
+Table = dict[tuple[int, int], int]
+Tables = dict[tuple[int, ...], dict[int, Table]]
 
 
 class Point(Record):
@@ -112,6 +118,10 @@ class Alignment(Record):
     apart: tuple[int, int]
 
 
+# The tables of footprints that have been compared, by what was left and which loops counted.
+Known = dict[tuple[Footprint, Monomial, tuple[int, ...], int | None], Tables]
+
+
 class Between(Record):
     """What lies between two accesses: the loop whose back edge the path takes, if any, with the
     least and the most iterations it goes on; and the loops that end on the way."""
@@ -126,13 +136,19 @@ FAR = 1 << 40
 
 
 def meet(
-    first: Footprint, second: Footprint, between: Between, *, width: int, assume_rows: bool
+    first: Footprint,
+    second: Footprint,
+    between: Between,
+    known: Known,
+    *,
+    width: int,
+    assume_rows: bool,
 ) -> Meeting:
     """For whom `first`, the earlier one, and `second` may meet, in different threads or the same.
 
-    `width` is how many threads are compared: a symbol that is uniform over fewer does not cancel.
-    `assume_rows` takes a symbol that multiplies a varying part for the length of a row: rows do not
-    overlap.
+    `known` keeps what one comparison works out for the next. `width` is how many threads are
+    compared: a symbol that is uniform over fewer does not cancel. `assume_rows` takes a symbol that
+    multiplies a varying part for the length of a row: rows do not overlap.
     """
     anyone = Meeting(classes=((first.threads, second.threads),), is_exact=False)
     if not first.points or not second.points:
@@ -146,32 +162,26 @@ def meet(
         return anyone
     is_exact = first.is_certain and second.is_certain and not (alignment.stride or alignment.row)
     found: dict[tuple[int, int], int] = {}
-    for mine, other in _pairs_of_tables(first, second, alignment):
+    for mine, other in _pairs_of_tables(first, second, alignment, known):
         if alignment.stride:
             _join_strided(mine, other, alignment, found)
         else:
             _join(mine, other, found)
     if not found:
         return NEVER
-    return Meeting(
-        classes=tuple(found), is_exact=is_exact, element=next(iter(found.values()))
-    )
+    return Meeting(classes=tuple(found), is_exact=is_exact, element=next(iter(found.values())))
 
 
 def _work(footprint: Footprint) -> int:
     return sum(point.threads.bit_count() for point in footprint.points) * footprint.lanes
 
 
-def _align(
-    first: Footprint, second: Footprint, between: Between, width: int
-) -> Alignment | None:
+def _align(first: Footprint, second: Footprint, between: Between, width: int) -> Alignment | None:
     """How to compare two footprints; None if their symbols do not cancel."""
     row: Monomial = ()
     stride = 0
     crossed = between.ended if between.loop is None else between.ended | {between.loop}
-    for monomial in dict.fromkeys(
-        (*first.common, *second.common, *first.varying, *second.varying)
-    ):
+    for monomial in dict.fromkeys((*first.common, *second.common, *first.varying, *second.varying)):
         is_settled = all(
             atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial
         )
@@ -224,17 +234,12 @@ def _fits_rows(footprint: Footprint, row: Monomial) -> bool:
     return True
 
 
-# A table maps an element (its row's coefficient and its known part) to the threads that touch it.
-Element = tuple[int, int]
-Table = dict[Element, int]
-
-
 def _pairs_of_tables(
-    first: Footprint, second: Footprint, alignment: Alignment
+    first: Footprint, second: Footprint, alignment: Alignment, known: Known
 ) -> Iterator[tuple[Table, Table]]:
     """The tables to be joined: for one value of each common counter, and for an ordered loop, the
     iterations of the first that lie early enough against one of the second."""
-    mine, other = _tables(first, alignment), _tables(second, alignment)
+    mine, other = _tables(first, alignment, known), _tables(second, alignment, known)
     least, most = alignment.apart
     for key, later in other.items():
         before = mine.get(key)
@@ -264,14 +269,16 @@ def _all_earlier(
             yield gathered, later[order]
 
 
-def _tables(
-    footprint: Footprint, alignment: Alignment
-) -> dict[tuple[int, ...], dict[int, Table]]:
+def _tables(footprint: Footprint, alignment: Alignment, known: Known) -> Tables:
     """Tables by the values of the common counters, then by that of the ordered one."""
+    key = (footprint, alignment.row, alignment.same, alignment.ordered)
+    tables = known.get(key)
+    if tables is not None:
+        return tables
+    tables = known[key] = {}
     same = [footprint.loops.index(loop) for loop in alignment.same]
     ordered = alignment.ordered
     place = None if ordered is None else footprint.loops.index(ordered)
-    tables: dict[tuple[int, ...], dict[int, Table]] = {}
     for point in footprint.points:
         by_order = tables.setdefault(tuple(point.counters[i] for i in same), {})
         table = by_order.setdefault(0 if place is None else point.counters[place], {})
@@ -286,12 +293,15 @@ def _fill(table: Table, row: Coefficient, offset: Coefficient, threads: int, lan
             element = (row, offset + lane)
             table[element] = table.get(element, 0) | threads
         return
-    for thread in threads_in(threads):
-        line = row if isinstance(row, int) else row[thread]
-        start = offset if isinstance(offset, int) else offset[thread]
-        for lane in range(lanes):
-            element = (line, start + lane)
-            table[element] = table.get(element, 0) | 1 << thread
+    rows = repeat(row) if isinstance(row, int) else row
+    offsets = repeat(offset) if isinstance(offset, int) else offset
+    bit = 1
+    for line, start in zip(rows, offsets, strict=False):
+        if threads & bit:
+            for lane in range(lanes):
+                element = (line, start + lane)
+                table[element] = table.get(element, 0) | bit
+        bit <<= 1
 
 
 def _join(first: Table, second: Table, found: dict[tuple[int, int], int]) -> None:

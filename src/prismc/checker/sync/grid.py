@@ -40,9 +40,7 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
 
     `block` is the symbol of the block's index, None if nothing reads it.
     """
-    shared = [
-        access for access in accesses if any(root.is_global for root in access.roots)
-    ]
+    shared = [access for access in accesses if any(root.is_global for root in access.roots)]
     written = {
         root for access in shared if access.kind is not AccessKind.READ for root in access.roots
     }
@@ -65,9 +63,7 @@ def _in_own_piece(earlier: Access, later: Access) -> bool:
     )
 
 
-def _meet(
-    first: Footprint, second: Footprint, block: Atom | None
-) -> tuple[Witness | None, ...]:
+def _meet(first: Footprint, second: Footprint, block: Atom | None) -> tuple[Witness | None, ...]:
     """One witness (None where none can be named) if the two may meet, nothing if they never do."""
     if not first.threads or not second.threads:
         return ()

@@ -220,9 +220,7 @@ class _Region:
         return tuple(found)
 
     def _insertion(self, node: Node, conflict: Conflict, *, is_end: bool) -> Insertion:
-        return Insertion(
-            node=node, is_end=is_end, region=self._region, conflict=conflict
-        )
+        return Insertion(node=node, is_end=is_end, region=self._region, conflict=conflict)
 
     # ----------------------------------------------------------------------- loops
 
@@ -336,9 +334,7 @@ class _Circle:
             found = state.conflict(self._iteration(chosen, gaps))
         return gaps if found is None or self._around.speaks_alone else {0: found, **gaps}
 
-    def _repeated_conflict(
-        self, chosen: list[Planned], gaps: Gaps
-    ) -> Conflict | None:
+    def _repeated_conflict(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
         iteration = self._iteration(chosen, gaps)
         state = self._around.state()
         state.expect(repeated(iteration, self._loop.loop))

@@ -61,16 +61,14 @@ def _orders(barriers: Iterable[Barrier]) -> dict[tuple[Node, bool], Coverage]:
 def _explained(graph: Graph, conflicts: Conflicts, barriers: list[Barrier]) -> list[Barrier]:
     """The barriers that are needed, each with the conflicts that it alone settles."""
     needed = list(barriers)
-    for item in barriers:
-        if not _missing_without(graph, conflicts, needed, item):
-            needed.remove(item)
+    while True:
+        reasons = [_missing_without(graph, conflicts, needed, item) for item in needed]
+        if all(reasons):
+            break
+        del needed[next(i for i, found in enumerate(reasons) if not found)]
     return [
-        Barrier(
-            insertion=item.insertion,
-            units=item.units,
-            reasons=_missing_without(graph, conflicts, needed, item),
-        )
-        for item in needed
+        Barrier(insertion=item.insertion, units=item.units, reasons=found)
+        for item, found in zip(needed, reasons, strict=True)
     ]
 
 
@@ -81,9 +79,7 @@ def _missing_without(
     return verify(graph, conflicts, rest).conflicts
 
 
-def _narrowed(
-    graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index: int
-) -> Barrier:
+def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index: int) -> Barrier:
     """The barrier as one of each warp, if that is enough."""
     item = barriers[index]
     if item.size <= WARP_THREADS or any(unit.bit_count() % WARP_THREADS for unit in item.units):

@@ -85,9 +85,7 @@ def _report_overlap(access: Access, conflicts: Conflicts, sink: Sink) -> None:
     )
 
 
-def report_clashes(
-    instance: typed.Instance, graph: Graph, block: Atom | None, sink: Sink
-) -> None:
+def report_clashes(instance: typed.Instance, graph: Graph, block: Atom | None, sink: Sink) -> None:
     """Global memory that different blocks may touch without order."""
     for clash in clashes(graph.accesses, block):
         if instance.launch is not None and instance.launch.cooperative:

@@ -118,9 +118,7 @@ class Lifter:
                 points.append(
                     Point(counters=at, form=form, threads=self._mask(point.threads), rows={})
                 )
-        return footprint_of(
-            tuple(points), loops, footprint.lanes, is_certain=footprint.is_certain
-        )
+        return footprint_of(tuple(points), loops, footprint.lanes, is_certain=footprint.is_certain)
 
     def _form(self, form: Form, path: Path, counters: Counters) -> Form | None:
         """A callee's index as one into the caller's root."""
@@ -165,4 +163,3 @@ def _starts(units: tuple[int, ...], size: int) -> list[int]:
         first = (unit & -unit).bit_length() - 1
         starts += range(first, unit.bit_length(), size)
     return starts
-

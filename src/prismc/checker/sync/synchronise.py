@@ -43,9 +43,7 @@ def plan_synchronisation(
     instances: dict[str, InstancePlan] = {}
     for item in planned:
         of_block = {
-            size: first
-            for (block, size), first in numbers.items()
-            if block == item.block_threads
+            size: first for (block, size), first in numbers.items() if block == item.block_threads
         }
         instances[item.graph.symbol] = instance_plan(item, of_block, sink)
     return SyncPlan(instances=MappingProxyType(instances))
@@ -84,9 +82,7 @@ def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Planned, 
     if instance.is_kernel:
         report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
     loops = {node.loop: node.span for node in nodes if isinstance(node, Loop)}
-    found = Planned(
-        graph=graph, barriers=barriers, block_threads=built.block_threads, loops=loops
-    )
+    found = Planned(graph=graph, barriers=barriers, block_threads=built.block_threads, loops=loops)
     return found, verdict
 
 

@@ -119,9 +119,7 @@ class _Walk:
         start.expect(_behind(head))
         start.expect(repeated(iteration, node.loop))
         self.found += start.conflicts(iteration)
-        whole = loop_of(
-            self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends
-        )
+        whole = loop_of(self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends)
         return in_sequence(self._conflicts, (head, whole))
 
     def _step(self, step: Step, region: Region) -> Summary:
