@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.walk import statements_in
 from prismc.source.span import Span
 
+Roots = frozenset[typed.Variable]
+
 
 class Aliases:
-    """Alias classes of one body, flow-insensitive.
+    """The roots that each pointer of one body may name, flow-insensitive.
 
-    A view belongs to its source's class. A pointer assignment merges classes, except a permuting
-    one (`x, y = y, x`): its names stay apart (`docs/language.md`, "Pointers").
+    A view names its source's roots. A pointer assignment adds the roots of its value, except a
+    permuting one (`x, y = y, x`): its names stay apart (`docs/language.md`, "Pointers").
     """
 
     def __init__(self, body: typed.Body) -> None:
-        self._parent: dict[typed.Variable, typed.Variable] = {}
+        self._sources: dict[typed.Variable, list[typed.Variable]] = {}
         self._merged_at: dict[typed.Variable, Span] = {}
+        self._roots: dict[typed.Variable, Roots] = {}
         for statement in statements_in(body.statements):
             self._enter(statement)
 
-    def root(self, variable: typed.Variable) -> typed.Variable:
-        """The class's representative: the name whose memory it is."""
-        while variable in self._parent:
-            variable = self._parent[variable]
-        return variable
+    def roots(self, variable: typed.Variable) -> Roots:
+        """The parameters and shared arrays whose memory `variable` may name."""
+        found = self._roots.get(variable)
+        if found is None:
+            found = self._roots[variable] = frozenset(self._reach(variable))
+        return found
+
+    def roots_of(self, variables: Iterable[typed.Variable]) -> Roots:
+        """The roots that any of `variables` may name."""
+        return frozenset(root for variable in variables for root in self.roots(variable))
 
     def merged_at(self, variable: typed.Variable) -> Span | None:
         """Where a pointer variable became an alias of something; None for parameters and views."""
         return self._merged_at.get(variable)
+
+    def _reach(self, variable: typed.Variable) -> list[typed.Variable]:
+        """What has no source of its own, on all ways back through sources.
+
+        A parameter that is assigned other pointers is a root still.
+        """
+        seen, waiting, found = {variable}, [variable], []
+        while waiting:
+            at = waiting.pop()
+            sources = self._sources.get(at, [])
+            if not sources or at.kind is typed.VariableKind.PARAMETER:
+                found.append(at)
+            fresh = [source for source in sources if source not in seen]
+            seen.update(fresh)
+            waiting += fresh
+        return found
 
     def _enter(self, statement: typed.Statement) -> None:
         match statement:
@@ -56,11 +80,7 @@ class Aliases:
         values: tuple[typed.Expression, ...],
         span: Span,
     ) -> None:
-        targets = [p.variable for p in places if isinstance(p, typed.VariablePlace)]
-        sources = [v.variable for v in values if isinstance(v, typed.Read)]
-        if len(targets) == len(places) and sorted(v.id for v in targets) == sorted(
-            v.id for v in sources
-        ):
+        if _is_permutation(places, values):
             return
         for target, value in zip(places, values, strict=False):
             if isinstance(target, typed.VariablePlace):
@@ -72,10 +92,15 @@ class Aliases:
             self._merge(variable, value)
 
     def _merge(self, variable: typed.Variable, value: typed.Expression) -> None:
-        for source in pointer_variables(value):
-            mine, other = self.root(variable), self.root(source)
-            if mine is not other:
-                self._parent[mine] = other
+        self._sources.setdefault(variable, []).extend(pointer_variables(value))
+
+
+def _is_permutation(places: tuple[typed.Place, ...], values: tuple[typed.Expression, ...]) -> bool:
+    targets = [place.variable for place in places if isinstance(place, typed.VariablePlace)]
+    sources = [value.variable for value in values if isinstance(value, typed.Read)]
+    return len(targets) == len(places) and sorted(v.id for v in targets) == sorted(
+        v.id for v in sources
+    )
 
 
 def pointer_variables(value: typed.Expression) -> Iterator[typed.Variable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prismc.checker.perspectives.aliases import pointer_variables
+from prismc.checker.perspectives.aliases import Roots, pointer_variables
 from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import (
     ArgumentPointer,
@@ -211,18 +211,18 @@ def _check_settled(
 
 
 def _check_aliases(call: typed.Call, scope: Scope, sink: Sink) -> None:
-    """Two arguments of one alias class are refused unless both parameters only read."""
-    seen: list[tuple[typed.Variable, typed.Variable, typed.Expression]] = []
+    """Two arguments that may name one memory are refused unless both parameters only read."""
+    seen: list[tuple[typed.Variable, Roots, typed.Expression]] = []
     for parameter, argument in _pairs(call):
         if not isinstance(argument.type, PointerType):
             continue
-        for variable in pointer_variables(argument):
-            root = scope.aliases.root(variable)
-            for other, other_root, other_argument in seen:
-                if other_root is root and not _may_share(other, parameter):
-                    _report_alias(call, other, parameter, root, other_argument, argument, sink)
-                    return
-            seen.append((parameter, root, argument))
+        roots = scope.aliases.roots_of(pointer_variables(argument))
+        for other, other_roots, other_argument in seen:
+            shared = sorted(roots & other_roots, key=lambda root: root.id)
+            if shared and not _may_share(other, parameter):
+                _report_alias(call, other, parameter, shared[0], other_argument, argument, sink)
+                return
+        seen.append((parameter, roots, argument))
 
 
 def _may_share(one: typed.Variable, other: typed.Variable) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 from types import MappingProxyType
 
-from prismc.checker.perspectives.aliases import pointer_variables
+from prismc.checker.perspectives.aliases import Roots, pointer_variables
 from prismc.checker.perspectives.calls import check_call
 from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import (
@@ -305,7 +305,7 @@ def _misaligned(base: int, offset: int) -> str:
     return f"the units start at a multiple of {base}, the arm {offset} further"
 
 
-def _written_roots(body: typed.Body, scope: Scope) -> frozenset[typed.Variable]:
+def _written_roots(body: typed.Body, scope: Scope) -> Roots:
     """Roots that the body stores to, directly or by passing them to a parameter that may."""
     written: list[typed.Variable] = []
     for statement in statements_in(body.statements):
@@ -315,4 +315,4 @@ def _written_roots(body: typed.Body, scope: Scope) -> frozenset[typed.Variable]:
         for parameter, argument in zip(call.callee.parameters, call.arguments, strict=False):
             if isinstance(parameter.type, PointerType) and not parameter.type.is_const:
                 written += pointer_variables(argument)
-    return frozenset(scope.aliases.root(variable) for variable in written)
+    return scope.aliases.roots_of(written)

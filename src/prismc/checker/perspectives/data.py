@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prismc.checker.perspectives.aliases import Roots
 from prismc.checker.perspectives.errors import (
     ClaimElsewhere,
     ClaimTwice,
@@ -32,7 +33,7 @@ class Data:
         sink: Sink,
         varies: dict[int, Perspective],
         check_call: Callable[[typed.Call], None],
-        written: frozenset[typed.Variable],
+        written: Roots,
     ) -> None:
         self._scope = scope
         self._sink = sink
@@ -298,8 +299,8 @@ class Data:
         """Whether other blocks may be writing what `variable` points to."""
         if isinstance(variable.type, ErrorType) or _is_const(variable):
             return False
-        root = self._scope.aliases.root(variable)
-        return variable.perspective.level is Level.GRID and root in self._written
+        roots = self._scope.aliases.roots(variable)
+        return variable.perspective.level is Level.GRID and not roots.isdisjoint(self._written)
 
 
 def _is_const(variable: typed.Variable) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from prismc.checker.perspectives.aliases import Aliases
+from prismc.checker.perspectives.aliases import Aliases, Roots
 from prismc.checker.types import typed
 from prismc.hardware.groups import Bound, Perspective
 from prismc.source.record import Record
@@ -34,9 +34,9 @@ class Frame(Record):
 
 
 class Hiding(Record):
-    """A narrowing that is open: which alias class it hides, and by which view it shows it."""
+    """A narrowing that is open: whose memory it hides, and by which view it shows it."""
 
-    root: typed.Variable
+    roots: Roots
     source: typed.Variable
     view: typed.Variable
     keyword: str
@@ -105,7 +105,7 @@ class Scope:
             source = source_variable(view)
             self._hidings.append(
                 Hiding(
-                    root=self.aliases.root(source),
+                    roots=self.aliases.roots(source),
                     source=source,
                     view=view.variable,
                     keyword=keyword,
@@ -129,10 +129,10 @@ class Scope:
         """The innermost open narrowing that hides a variable, or None."""
         if not self._hidings:
             return None
-        root = self.aliases.root(variable)
+        roots = self.aliases.roots(variable)
         depth = self._depth_of.get(variable, 0)
         for hiding in reversed(self._hidings):
-            if hiding.root is root and depth < hiding.depth:
+            if depth < hiding.depth and not hiding.roots.isdisjoint(roots):
                 return hiding
         return None
 
