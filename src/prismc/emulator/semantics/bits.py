@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from prismc.emulator.semantics.lanes import Lanes, is_signed, joined, signed, unsigned
+from prismc.emulator.semantics.lanes import Lanes, is_signed, joined, required, signed, unsigned
 from prismc.emulator.semantics.registry import UNSIGNED, Form, Operation, bits_of, instruction
 
 
@@ -128,13 +128,17 @@ def insert_field(form: Form) -> Operation:
     return insert
 
 
+def _clamps(form: Form) -> bool:
+    return required(form, "clamp", "wrap") == "clamp"
+
+
 @instruction("szext", types="u32 s32", sources="T u32", modifiers="clamp wrap")
 def extend(form: Form) -> Operation:
     """The low n bits, extended as the type says (9.7.1.21, szext).
 
     From n = 32 on, `.clamp` gives a itself and `.wrap` takes n modulo 32.
     """
-    with_sign, clamp = is_signed(form.types[0]), form.has("clamp")
+    with_sign, clamp = is_signed(form.types[0]), _clamps(form)
 
     def extended(a: Lanes, count: Lanes) -> Lanes:
         width = count & 31
@@ -154,7 +158,7 @@ def make_mask(form: Form) -> Operation:
 
     `.clamp` takes positions and widths above 32 for 32, `.wrap` takes both modulo 32.
     """
-    if form.has("clamp"):
+    if _clamps(form):
         return lambda a, b: _field_mask(b, 32) << a
     return lambda a, b: _field_mask(b & 31, 32) << (a & 31)
 
@@ -262,7 +266,7 @@ def _function_of_two(table: int) -> Operation:
 @instruction("shf.r", types="b32", sources="T T u32", modifiers="r clamp wrap")
 def funnel_shift(form: Form) -> Operation:
     """32 bits of the 64-bit value {b, a}, shifted left or right (9.7.8.7, shf)."""
-    left, clamp = form.has("l"), form.has("clamp")
+    left, clamp = form.has("l"), _clamps(form)
 
     def shift(a: Lanes, b: Lanes, count: Lanes) -> Lanes:
         amount = (np.minimum(count, 32) if clamp else count & 31).astype(np.uint64)

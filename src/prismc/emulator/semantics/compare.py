@@ -21,6 +21,7 @@ from prismc.emulator.semantics.lanes import (
     floats,
     integers,
     joined,
+    required,
     scalar_of,
     unsigned,
 )
@@ -72,11 +73,10 @@ def comparison(form: Form, type_name: str) -> Operation:
 
     `lt` and its like are false, `ltu` and its like true, when an operand is a NaN (9.3.1.2).
     """
-    relation = form.one_of(*_RELATIONS, *_INTEGER_RELATIONS)
     if type_name not in _FLOATS:
-        view, compare = integers(type_name), _INTEGER_RELATIONS[relation]
+        view, compare = integers(type_name), _INTEGER_RELATIONS[required(form, *_INTEGER_RELATIONS)]
         return lambda a, b: compare(view(a), view(b))
-    see, compare = floats(type_name), _RELATIONS[relation]
+    see, compare = floats(type_name), _RELATIONS[required(form, *_RELATIONS)]
     if form.has("ftz"):
         return lambda a, b: compare(see(flush(a, type_name)), see(flush(b, type_name)))
     return lambda a, b: compare(see(a), see(b))
@@ -84,7 +84,9 @@ def comparison(form: Form, type_name: str) -> Operation:
 
 def _combined(form: Form, result: Lanes, predicate: tuple[Lanes, ...]) -> Lanes:
     """The relation's result joined with the predicate operand, where there is one."""
-    return _COMBINE[form.one_of(*_COMBINE)](result, predicate[0]) if predicate else result
+    if not predicate:
+        return result
+    return _COMBINE[required(form, *_COMBINE)](result, predicate[0])
 
 
 def _comparing(
@@ -248,7 +250,7 @@ def test_property(form: Form) -> Operation:
         "normal": lambda size: ((size >= least) & (size < infinity)) | (size == 0),
         "subnormal": lambda size: (size > 0) & (size < least),
     }
-    test = tests[form.one_of(*tests)]
+    test = tests[required(form, *tests)]
     return lambda a: test(a & magnitude)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import flush, is_nan, rectify, saturate
+from prismc.emulator.semantics.floats import ROUNDINGS, flush, is_nan, rectify, saturate
 from prismc.emulator.semantics.formats import FORMATS, Format, encode, round_values, widen
 from prismc.emulator.semantics.lanes import (
     FLOATS,
@@ -21,6 +21,7 @@ from prismc.emulator.semantics.lanes import (
     integers,
     is_signed,
     joined,
+    required,
     scalar_of,
     unsigned,
 )
@@ -41,7 +42,8 @@ _TO_INTEGRAL: dict[str, Operation] = {
     "rmi": np.floor,
     "rpi": np.ceil,
 }
-_TO_FLOAT = ("rn", "rz", "rm", "rp", "rna")
+_IRND = " ".join(_TO_INTEGRAL)
+_FRND = " ".join(ROUNDINGS)
 
 
 def _cross(results: tuple[str, ...], sources: tuple[str, ...]) -> str:
@@ -72,11 +74,11 @@ def _limits(type_name: str) -> tuple[int, int]:
     return 0, (1 << bits) - 1
 
 
-@instruction("cvt", types=_cross(_FLOATS, _INTEGERS), sources="T1", modifiers="rn rz rm rp sat")
+@instruction("cvt", types=_cross(_FLOATS, _INTEGERS), sources="T1", modifiers=f"{_FRND} sat")
 def integer_to_float(form: Form) -> Operation:
     """The integer rounded once; `.sat` clamps to [0, 1]."""
     result, source = form.types
-    rounding = form.one_of(*_TO_FLOAT, default="rn")
+    rounding = required(form, *ROUNDINGS)
     view = integers(source)
     dtype = {"f32": np.float32, "f64": np.float64}.get(result) if rounding == "rn" else None
 
@@ -91,11 +93,9 @@ def integer_to_float(form: Form) -> Operation:
     return _limited(form, result, converted)
 
 
+@instruction("cvt", types=_cross(_INTEGERS, ("f32",)), sources="T1", modifiers=f"{_IRND} ftz sat")
 @instruction(
-    "cvt",
-    types=_cross(_INTEGERS, _FLOATS),
-    sources="T1",
-    modifiers="rni rzi rmi rpi ftz sat",
+    "cvt", types=_cross(_INTEGERS, ("f16", "bf16", "f64")), sources="T1", modifiers=f"{_IRND} sat"
 )
 def float_to_integer(form: Form) -> Operation:
     """Rounded to an integer and clamped to the result's range, `.sat` or not.
@@ -103,7 +103,7 @@ def float_to_integer(form: Form) -> Operation:
     A NaN gives 0, or, if the source is .f64 or the result has 64 bits, the top bit alone.
     """
     result, source = form.types
-    round_to_integral = _TO_INTEGRAL[form.one_of(*_TO_INTEGRAL, default="rzi")]
+    round_to_integral = _TO_INTEGRAL[required(form, *_TO_INTEGRAL)]
     low, high = _limits(result)
     bits, dtype = bits_of(result), dtype_of(result)
     least, most = dtype.type(low % (1 << bits)), dtype.type(high)
@@ -121,32 +121,48 @@ def float_to_integer(form: Form) -> Operation:
     return converted
 
 
+@instruction("cvt", types="f32.f32", sources="T1", modifiers=f"{_IRND} ftz sat")
+@instruction("cvt", types="f16.f16 bf16.bf16 f64.f64", sources="T1", modifiers=f"{_IRND} sat")
+def float_to_itself(form: Form) -> Operation:
+    """A copy, or the value rounded to an integral one; `.ftz` flushes before and after."""
+    scalar = form.types[0]
+    integral = form.one_of(*_TO_INTEGRAL)
+    convert = _integral(_TO_INTEGRAL[integral], scalar) if integral else lambda a: a
+    return _limited(form, scalar, _flushed(form, convert))
+
+
+def _integral(to_integral: Operation, scalar: str) -> Operation:
+    see = floats(scalar)
+    if scalar == "bf16":
+        return lambda a: (unsigned(to_integral(see(a))) >> 16).astype(np.uint16)
+    return lambda a: unsigned(to_integral(see(a)))
+
+
 @instruction(
-    "cvt",
-    types=_cross(_FLOATS, _FLOATS),
-    sources="T1",
-    modifiers="rn rz rm rp rni rzi rmi rpi ftz sat satfinite relu",
+    "cvt", types="f16.f32 bf16.f32", sources="T1", modifiers=f"{_FRND} ftz sat satfinite relu"
 )
+@instruction(
+    "cvt", types="f32.f16 f32.bf16 f32.f64 f64.f32", sources="T1", modifiers=f"{_FRND} ftz sat"
+)
+@instruction(
+    "cvt", types="f16.bf16 f16.f64 bf16.f16 bf16.f64 f64.f16 f64.bf16", sources="T1",
+    modifiers=f"{_FRND} sat",
+)  # fmt: skip
 def float_to_float(form: Form) -> Operation:
-    """Widened exactly, narrowed with one rounding, or, in one size, rounded to an integral value.
+    """Widened exactly, or narrowed with one rounding.
 
     `.ftz` flushes f32 sources and results. `.satfinite` clamps to the largest finite number.
     """
+    return _limited(form, form.types[0], _flushed(form, _converter(form)))
+
+
+def _converter(form: Form) -> Operation:
     result, source = form.types
-    convert = _converter(form, result, source)
-    if form.has("ftz"):
-        convert = _flushed(convert, result, source)
-    return _limited(form, result, convert)
-
-
-def _converter(form: Form, result: str, source: str) -> Operation:
-    integral = form.one_of(*_TO_INTEGRAL)
-    rounding = form.one_of(*_TO_FLOAT, default="rn")
     finite = form.has("satfinite")
-    if integral:
-        return _integral(form, _TO_INTEGRAL[integral], result, source)
-    if result == source and not finite:
-        return lambda a: a
+    if bits_of(result) > bits_of(source):
+        see, dtype = floats(source), FLOATS[result]
+        return lambda a: unsigned(see(a).astype(dtype))
+    rounding = required(form, *ROUNDINGS)
     if rounding == "rn" and not finite:
         if (result, source) == ("bf16", "f32"):
             return lambda a: upper_bits(a, 16).astype(np.uint16)
@@ -156,20 +172,9 @@ def _converter(form: Form, result: str, source: str) -> Operation:
     return lambda a: round_values(widen(a, source), target, rounding, finite)
 
 
-def _integral(form: Form, to_integral: Operation, result: str, source: str) -> Operation:
-    if result != source:
-        raise Refused(f"`{form}`: integral rounding between two types")
-    see = floats(source)
-    if source == "bf16":
-        return lambda a: (unsigned(to_integral(see(a))) >> 16).astype(np.uint16)
-    return lambda a: unsigned(to_integral(see(a)))
-
-
 def _native(result: str, source: str) -> Operation:
     """NumPy's casts round to nearest, each once."""
     see, dtype = floats(source), FLOATS[result]
-    if bits_of(result) > bits_of(source):
-        return lambda a: unsigned(see(a).astype(dtype))
     canonical = constant(FORMATS[result].nan, bits_of(result))
 
     def converted(a: Lanes) -> Lanes:
@@ -191,7 +196,12 @@ def upper_bits(a: Lanes, drop: int, to_even: bool = True) -> Lanes:
     return np.where(is_nan(a, "f32"), np.uint32(0x7FFFFFFF >> drop), rounded)
 
 
-def _flushed(convert: Operation, result: str, source: str) -> Operation:
+def _flushed(form: Form, convert: Operation) -> Operation:
+    """With `.ftz`, `convert` between flushes of what is f32."""
+    if not form.has("ftz"):
+        return convert
+    result, source = form.types
+
     def flushing(a: Lanes) -> Lanes:
         value = convert(flush(a, source) if source == "f32" else a)
         return flush(value, result) if result == "f32" else value
@@ -214,7 +224,7 @@ def single_to_tf32(form: Form) -> Operation:
 
     `.rna`, to nearest with ties away from zero, is what most code uses.
     """
-    rounding = form.one_of("rna", "rn", "rz")
+    rounding = required(form, "rna", "rn", "rz")
     finite = form.has("satfinite")
     if rounding == "rz" or finite:
         target = FORMATS["tf32"]

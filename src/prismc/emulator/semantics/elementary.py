@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import RECIPROCAL, arithmetic, flush, is_nan
+from prismc.emulator.semantics.floats import RECIPROCAL, ROUNDINGS, arithmetic, flush, is_nan
 from prismc.emulator.semantics.formats import FORMATS, round_values, widen
-from prismc.emulator.semantics.lanes import Lanes, elementwise, scalar_of, unsigned
-from prismc.emulator.semantics.registry import Form, Operation, Refused, instruction
+from prismc.emulator.semantics.lanes import Lanes, elementwise, required, scalar_of, unsigned
+from prismc.emulator.semantics.registry import Form, Operation, instruction
 
 _HALVES = "f16 f16x2 bf16 bf16x2"
 
 
 def _function(form: Form, compute: Operation) -> Operation:
     """`compute` on the values of the form's scalar type, with `.ftz` before and after."""
-    if not form.has("approx"):
-        raise Refused(f"`{form}`: without `.approx`")
+    required(form, "approx")
     scalar = scalar_of(form.types[0])
 
     def rounded(a: Lanes) -> Lanes:
@@ -76,7 +75,7 @@ def hyperbolic_tangent(form: Form) -> Operation:
 @instruction("rcp", types="f64", modifiers="rn rz rm rp approx ftz")
 def reciprocal_double(form: Form) -> Operation:
     """1 / a in f64, rounded, or from and to the upper 32 bits (9.7.3.13 and 9.7.3.14, rcp)."""
-    if form.has("approx"):
+    if required(form, *ROUNDINGS, "approx") == "approx":
         return _upper_words(form, lambda a: 1 / a)
     return arithmetic(form, RECIPROCAL)
 
@@ -84,6 +83,7 @@ def reciprocal_double(form: Form) -> Operation:
 @instruction("rsqrt", types="f64", modifiers="approx ftz")
 def reciprocal_root_double(form: Form) -> Operation:
     """1 / sqrt(a) in f64; `.ftz` from and to the upper 32 bits (9.7.3.16 and 9.7.3.17, rsqrt)."""
+    required(form, "approx")
     if form.has("ftz"):
         return _upper_words(form, lambda a: 1 / np.sqrt(a))
     return lambda a: unsigned(1 / np.sqrt(a.view(np.float64)))
@@ -94,8 +94,7 @@ def _upper_words(form: Form, compute: Operation) -> Operation:
 
     Subnormals count as zeros; a NaN becomes 0x7fffffff00000000.
     """
-    if not (form.has("approx") and form.has("ftz")):
-        raise Refused(f"`{form}`: needs `.approx.ftz`")
+    required(form, "ftz")
     upper = np.uint64(0xFFFFFFFF00000000)
     canonical = np.uint64(0x7FFFFFFF00000000)
 

@@ -14,11 +14,19 @@ import numpy as np
 
 from prismc.emulator.semantics import exact
 from prismc.emulator.semantics.formats import FORMATS, round_pair, widen
-from prismc.emulator.semantics.lanes import Lanes, elementwise, floats, scalar_of, unsigned
+from prismc.emulator.semantics.lanes import (
+    Lanes,
+    elementwise,
+    floats,
+    required,
+    scalar_of,
+    unsigned,
+)
 from prismc.emulator.semantics.registry import Form, Operation, instruction
 from prismc.source.record import Record
 
-_DIRECTED = "rn rz rm rp"
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+_DIRECTED = " ".join(ROUNDINGS)
 
 # The bits that a subnormal lacks, and the sign, per scalar type.
 _EXPONENT = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF << 52}
@@ -111,7 +119,7 @@ RECIPROCAL = Arithmetic(
 def arithmetic(form: Form, operation: Arithmetic) -> Operation:
     """The operation that `form` asks for, on bit patterns of its first type."""
     scalar = scalar_of(form.types[0])
-    rounding = form.one_of(*_DIRECTED.split(), default="rn")
+    rounding = form.one_of(*ROUNDINGS, default="rn")
     compute = _with_limits(form, scalar, _rounded(operation, scalar, rounding))
     return elementwise(compute, form.types[0])
 
@@ -256,6 +264,7 @@ def multiply(form: Form) -> Operation:
 @instruction("fma", types="bf16 bf16x2", sources="T T T", modifiers="rn relu oob")
 def multiply_add(form: Form) -> Operation:
     """a * b + c rounded once (PTX ISA 9.0, 9.7.3.6, 9.7.3.7 and 9.7.4.4, fma and mad)."""
+    required(form, *ROUNDINGS)
     return arithmetic(form, MULTIPLY_ADD)
 
 
@@ -295,6 +304,7 @@ def divide(form: Form) -> Operation:
     `.full` allows 2 ulp and is correctly rounded here. `.approx` is too, save where the ISA says
     what else it gives: for |b| above 2**126 a zero, or a NaN if a is infinite.
     """
+    required(form, *ROUNDINGS, "approx", "full")
     compute = arithmetic(form, DIVIDE)
     return _approximate_quotient(compute) if form.has("approx") else compute
 
@@ -313,6 +323,7 @@ def _approximate_quotient(compute: Operation) -> Operation:
 @instruction("rcp", types="f32", sources="T", modifiers=f"{_DIRECTED} approx ftz")
 def reciprocal_single(form: Form) -> Operation:
     """1 / a; `.approx` allows 1 ulp (PTX ISA 9.0, 9.7.3.13, rcp)."""
+    required(form, *ROUNDINGS, "approx")
     return arithmetic(form, RECIPROCAL)
 
 
@@ -320,4 +331,5 @@ def reciprocal_single(form: Form) -> Operation:
 @instruction("sqrt", types="f32", sources="T", modifiers=f"{_DIRECTED} approx ftz")
 def square_root(form: Form) -> Operation:
     """Square root; `.approx` allows a relative 2**-23 (PTX ISA 9.0, 9.7.3.15, sqrt)."""
+    required(form, *ROUNDINGS, "approx")
     return arithmetic(form, SQUARE_ROOT)

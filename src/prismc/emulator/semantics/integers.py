@@ -17,6 +17,7 @@ from prismc.emulator.semantics.lanes import (
     elementwise,
     integers,
     is_signed,
+    required,
     scalar_of,
     signed,
     unsigned,
@@ -35,7 +36,8 @@ _PAIRS = "s16x2 u16x2"
 
 
 @instruction("add", types="s32", sources="T T", modifiers="sat cc")
-@instruction("add", types="s16 u16 u32 s64 u64", sources="T T", modifiers="cc")
+@instruction("add", types="u32 s64 u64", sources="T T", modifiers="cc")
+@instruction("add", types="s16 u16", sources="T T")
 def add(form: Form) -> Operation:
     """a + b; `.sat` clamps (.s32); `.cc` also returns the carry (9.7.1.1 and 9.7.2.1, add)."""
     if form.has("cc"):
@@ -44,7 +46,8 @@ def add(form: Form) -> Operation:
 
 
 @instruction("sub", types="s32", sources="T T", modifiers="sat cc")
-@instruction("sub", types="s16 u16 u32 s64 u64", sources="T T", modifiers="cc")
+@instruction("sub", types="u32 s64 u64", sources="T T", modifiers="cc")
+@instruction("sub", types="s16 u16", sources="T T")
 def subtract(form: Form) -> Operation:
     """a - b; `.sat` clamps (.s32); `.cc` also returns the borrow (9.7.1.2 and 9.7.2.3, sub)."""
     if form.has("cc"):
@@ -140,15 +143,16 @@ def _high_signed_64(a: Lanes, b: Lanes) -> Lanes:
 @instruction("mul.wide", types="s16 u16 s32 u32", sources="T T", results="W", modifiers="wide")
 def multiply(form: Form) -> Operation:
     """The low or high half of a product, or all of it (9.7.1.3, mul)."""
-    return product(form.types[0], form.one_of("hi", "wide", default="lo"))
+    return product(form.types[0], required(form, "lo", "hi", "wide"))
 
 
 @instruction("mad", types="s32", sources="T T T", modifiers="lo hi sat cc")
-@instruction("mad", types="s16 u16 u32 s64 u64", sources="T T T", modifiers="lo hi cc")
+@instruction("mad", types="u32 s64 u64", sources="T T T", modifiers="lo hi cc")
+@instruction("mad", types="s16 u16", sources="T T T", modifiers="lo hi")
 @instruction("mad.wide", types="s16 u16 s32 u32", sources="T T W", results="W", modifiers="wide")
 def multiply_add(form: Form) -> Operation:
     """a * b + c on the chosen half (9.7.1.4 and 9.7.2.5, mad); `.sat` clamps the sum (.hi.s32)."""
-    multiplied = product(form.types[0], form.one_of("hi", "wide", default="lo"))
+    multiplied = product(form.types[0], required(form, "lo", "hi", "wide"))
     if form.has("cc"):
         return lambda a, b, c: add_with_carry(multiplied(a, b), c)
     if form.has("sat"):
@@ -160,7 +164,7 @@ def multiply_add(form: Form) -> Operation:
 @instruction("madc", types="s32 u32 s64 u64", sources="T T T", modifiers="lo hi cc")
 def multiply_add_carry(form: Form) -> Operation:
     """a * b + c + CC.CF on the chosen half (9.7.2.6, madc)."""
-    multiplied = product(form.types[0], form.one_of("hi", default="lo"))
+    multiplied = product(form.types[0], required(form, "lo", "hi"))
     if form.has("cc"):
         return lambda a, b, c, carry: add_with_carry(multiplied(a, b), c, carry)
     return lambda a, b, c, carry: multiplied(a, b) + c + carry
@@ -168,7 +172,7 @@ def multiply_add_carry(form: Form) -> Operation:
 
 def _product_24(form: Form) -> Callable[[Lanes, Lanes], Lanes]:
     """Bits 47..16 or 31..0 of the product of the low 24 bits of two registers."""
-    shift = 16 if form.has("hi") else 0
+    shift = 16 if required(form, "lo", "hi") == "hi" else 0
 
     def low_24(values: Lanes) -> Lanes:
         top = values << 8
@@ -291,7 +295,7 @@ def dot_bytes(form: Form) -> Operation:
 def dot_halves(form: Form) -> Operation:
     """c plus the dot product of two halves with the low or high bytes (9.7.1.24, dp2a)."""
     first, second = form.types
-    chosen = slice(2, 4) if form.has("hi") else slice(0, 2)
+    chosen = slice(2, 4) if required(form, "lo", "hi") == "hi" else slice(0, 2)
 
     def dot(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
         products = _parts(a, first, 16) * _parts(b, second, 8)[..., chosen]

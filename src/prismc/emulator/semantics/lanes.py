@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from prismc.emulator.semantics.registry import UNSIGNED, Operation, bits_of
+from prismc.emulator.semantics.registry import UNSIGNED, Form, Operation, Refused, bits_of
 
 # A register array. NumPy's stubs lose an array's type at the first operator, so that a checker
 # could only be told what it cannot know: the name is for the reader.
@@ -20,6 +20,14 @@ Lanes: TypeAlias = Any
 
 SIGNED = MappingProxyType({8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64})
 FLOATS = MappingProxyType({"f16": np.float16, "f32": np.float32, "f64": np.float64})
+
+
+def required(form: Form, *modifiers: str) -> str:
+    """The one of `modifiers` that the form carries. Raises Refused when it carries none."""
+    found = form.one_of(*modifiers)
+    if not found:
+        raise Refused(f"`{form}`: needs one of {', '.join(f'`.{each}`' for each in modifiers)}")
+    return found
 
 
 def signed(values: Lanes) -> Lanes:

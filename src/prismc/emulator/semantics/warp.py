@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prismc.emulator.semantics.floats import is_nan
-from prismc.emulator.semantics.lanes import Lanes, integers, unsigned
+from prismc.emulator.semantics.lanes import Lanes, integers, required, unsigned
 from prismc.emulator.semantics.registry import Form, Kind, Operation, instruction
 
 LANE = np.arange(32, dtype=np.int32)
@@ -69,7 +69,7 @@ def shuffle(form: Form) -> Operation:
     b is a lane or a distance; c has the clamp in bits 4..0 and the segment mask in bits 12..8. A
     lane that would read out of range keeps its own value, and its predicate is false.
     """
-    mode = form.one_of("up", "down", "bfly", "idx")
+    mode = required(form, "up", "down", "bfly", "idx")
 
     def shuffled(active: Lanes, a: Lanes, b: Lanes, c: Lanes, *mask: Lanes) -> Any:
         if (b == b.flat[0]).all() and (c == c.flat[0]).all():
@@ -112,7 +112,7 @@ _VOTES: dict[str, Callable[[Votes], Lanes]] = {
 )
 def vote(form: Form) -> Operation:
     """Whether all, any, or all alike of the members' predicates hold (9.7.13.9, vote.sync)."""
-    decide = _VOTES[form.one_of(*_VOTES)]
+    decide = _VOTES[required(form, *_VOTES)]
     return lambda active, flags, *mask: decide(_votes(active, flags, mask))
 
 
@@ -127,6 +127,7 @@ def vote(form: Form) -> Operation:
 )
 def vote_ballot(form: Form) -> Operation:
     """The members' predicates, a bit a lane (9.7.13.9, vote.sync.ballot)."""
+    required(form, "ballot")
     return lambda active, flags, *mask: _votes(active, flags, mask).yes
 
 
@@ -198,7 +199,7 @@ _BITWISE: dict[str, tuple[np.ufunc, int]] = {
 @instruction("redux", types="b32", kind=Kind.WARP, sources="T b32", modifiers="sync and or xor")
 def reduce_bits(form: Form) -> Operation:
     """The members' registers joined bit by bit (9.7.13.12, redux.sync)."""
-    operation, identity = _BITWISE[form.one_of(*_BITWISE)]
+    operation, identity = _BITWISE[required(form, *_BITWISE)]
     start = np.uint32(identity)
     return lambda active, a, mask: _reduced(active, a, mask, operation, start)
 
@@ -210,7 +211,7 @@ def reduce_integers(form: Form) -> Operation:
     """The members' sum modulo 2**32, least or greatest (9.7.13.12, redux.sync)."""
     view = integers(form.types[0])
     limits = np.iinfo(np.int32) if form.types[0] == "s32" else np.iinfo(np.uint32)
-    name = form.one_of("add", "min", "max")
+    name = required(form, "add", "min", "max")
     operation = {"add": np.add, "min": np.minimum, "max": np.maximum}[name]
     identity = limits.dtype.type({"add": 0, "min": limits.max, "max": limits.min}[name])
 
@@ -228,7 +229,7 @@ def reduce_floats(form: Form) -> Operation:
 
     NaNs are left out, or, with `.NaN`, make the result the canonical NaN; so do only NaNs.
     """
-    least = form.has("min")
+    least = required(form, "min", "max") == "min"
     operation = np.minimum if least else np.maximum
     canonical, sign = np.uint32(0x7FFFFFFF), np.uint32(0x80000000)
     # Patterns in the order of their numbers; the ends of the range belong to NaNs.
