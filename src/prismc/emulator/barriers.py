@@ -52,6 +52,7 @@ class Barrier:
         self.votes = np.zeros(lanes, np.bool_)
         self.parked: dict[Waiting, Lanes] = {}
         self.sites: dict[int, Instruction] = {}
+        self.observed: object = None  # what an observer keeps about this barrier
         self.site_line = np.zeros(blocks, np.int64)
 
 

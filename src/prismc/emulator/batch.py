@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from prismc.emulator.geometry import Geometry
 from prismc.emulator.lanes import Run
 from prismc.emulator.meetings import Meetings
 from prismc.emulator.memory import LOCAL_START, Region
+from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
 
 if TYPE_CHECKING:
@@ -30,6 +32,13 @@ class Group(NamedTuple):
     mask: Lanes | None
     lanes: int
     crew: int
+
+
+class Resting(NamedTuple):
+    """A group in a loop, and the instruction by which the loop watches for others, if any."""
+
+    group: Group
+    watched: Instruction | None
 
 
 class LocalMemoryExhausted(Exception):
@@ -53,7 +62,7 @@ class Batch:
         self.alive_count = int(np.count_nonzero(self.alive))
         self.exited = 0
         self.ready: dict[tuple[int, tuple[int, ...]], Group] = {}
-        self.resting: list[Group] = []
+        self.resting: list[Resting] = []
         self.barriers = BlockBarriers(self)
         self.meetings = Meetings(self)
         self.shared = self._shared_region()
@@ -136,7 +145,7 @@ class Batch:
     def wake(self) -> bool:
         """Makes resting groups ready; False if there are none."""
         resting, self.resting = self.resting, []
-        for group in resting:
+        for group, _ in resting:
             self.push(group.frame, group.block, group.mask, group.lanes, group.crew)
         return bool(resting)
 
@@ -166,14 +175,18 @@ class Batch:
                 machine.check_time()
                 turns += 1
                 if self._must_rest(code.flow.spins, edge, turns):
-                    self.resting.append(Group(frame, block, run.mask, run.count, crew))
+                    self._rest(Group(frame, block, run.mask, run.count, crew), edge)
                     return
             if self.ready and machine.schedule.hands_over(self.ready, (crew, frame.order(block))):
                 self.push(frame, block, run.mask, run.count, crew)
                 return
 
+    def _rest(self, group: Group, edge: tuple[int, int]) -> None:
+        """A group that turns in a loop lets others run."""
+        self.resting.append(Resting(group, group.frame.code.flow.spins.get(edge)))
+
     def _must_rest(
-        self, spins: frozenset[tuple[int, int]], edge: tuple[int, int], turns: int
+        self, spins: Container[tuple[int, int]], edge: tuple[int, int], turns: int
     ) -> bool:
         """Whether a turning loop must let others run: a waiting loop at once, others much later."""
         return edge in spins or turns > _PATIENCE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prismc.emulator.barriers import Barrier
-from prismc.emulator.batch import Batch
+from prismc.emulator.batch import Batch, Resting
 from prismc.emulator.findings import Finding, Kind, thread_id
 from prismc.emulator.geometry import WARP
 
@@ -20,8 +20,8 @@ def report_deadlock(machine: Machine, batches: list[Batch]) -> None:
     for batch in batches:
         for number, barrier in sorted(batch.barriers.by_id.items()):
             _barrier(machine, batch, number, barrier)
-        for group in batch.resting:
-            _loop(machine, batch, group.frame.code.blocks[group.block].site, group.mask)
+        for resting in batch.resting:
+            _loop(machine, batch, resting)
 
 
 def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> None:
@@ -46,5 +46,20 @@ def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> N
         )
 
 
-def _loop(machine: Machine, batch: Batch, site: object, mask: object) -> None:
+def _loop(machine: Machine, batch: Batch, resting: Resting) -> None:
     """Threads turn in a loop that waits for something that never happens."""
+    group, watched = resting
+    site = watched or group.frame.code.blocks[group.block].site
+    if not machine.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
+        return
+    mask = batch.every_mask if group.mask is None else group.mask
+    waiting = "a loop waits for a value that nobody writes any more"
+    machine.findings.add(
+        Finding(
+            kind=Kind.DEADLOCK,
+            message=waiting if watched is not None else "a loop never ends",
+            help="make sure that the thread it waits for reaches the store on every path",
+            site=site,
+            threads=(thread_id(batch.geometry, int(np.flatnonzero(mask)[0])),),
+        )
+    )

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 class Events:
     """Synchronisation, as it happens. Masks are bool `[lanes]`."""
 
+    def batch_ended(self, batch: Batch) -> None:
+        """All threads of a batch have exited."""
+
     def block_barrier(self, run: Run) -> None:
         """All threads of whole blocks, the run, pass a barrier together."""
 

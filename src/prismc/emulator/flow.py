@@ -50,14 +50,15 @@ class Flow(Record):
 
     `block_of` maps the index of an instruction that starts a block to the block's number; the
     index behind the last instruction maps to a last, empty block that returns. `spins` holds the
-    back edges of loops that wait for another thread.
+    back edges of loops that wait for another thread, with the
+    instruction that they watch it by.
     """
 
     blocks: tuple[Block, ...]
     block_of: dict[int, int]
     rank: tuple[int, ...]
     back_edges: frozenset[tuple[int, int]]
-    spins: frozenset[tuple[int, int]]
+    spins: dict[tuple[int, int], Instruction]
 
 
 def flow_of(function: Function) -> Flow:
@@ -75,15 +76,13 @@ def flow_of(function: Function) -> Flow:
     rank = [0] * len(blocks)
     for place, block in enumerate(order.order):
         rank[block] = place
-    spins = frozenset(
-        edge for edge, loop in order.loops.items() if _spins(function, body, blocks, loop)
-    )
+    watched = {edge: _watched(body, blocks, loop) for edge, loop in order.loops.items()}
     return Flow(
         blocks=tuple(blocks),
         block_of=block_of,
         rank=tuple(rank),
         back_edges=frozenset(order.loops),
-        spins=spins,
+        spins={edge: site for edge, site in watched.items() if site is not None},
     )
 
 
@@ -226,16 +225,12 @@ class _Orderer:
         ]
 
 
-def _spins(
-    function: Function,
-    body: tuple[Instruction, ...],
-    blocks: list[Block],
-    loop: frozenset[int],
-) -> bool:
-    """Whether leaving the loop depends on memory that another thread changes.
+def _watched(
+    body: tuple[Instruction, ...], blocks: list[Block], loop: frozenset[int]
+) -> Instruction | None:
+    """The strong load, atomic or barrier test that decides when the loop is left, if one does.
 
-    That is: whether the predicates of the branches out of it depend, through registers of the
-    loop, on a strong load, an atomic or the test of a barrier.
+    That is: the predicates of the branches out of the loop depend on it through registers.
     """
     inside = [body[at] for b in sorted(loop) for at in range(blocks[b].first, blocks[b].last)]
     wanted: set[int] = set()
@@ -251,9 +246,9 @@ def _spins(
             if wanted.isdisjoint(results_of(instruction)):
                 continue
             if _watches(instruction):
-                return True
+                return instruction
             wanted |= set(sources_of(instruction))
-    return False
+    return None
 
 
 def _watches(instruction: Instruction) -> bool:

@@ -124,6 +124,7 @@ class Machine:
     def _without_finished(self, active: list[Batch]) -> list[Batch]:
         for batch in active:
             if not batch.alive_count:
+                self.events.batch_ended(batch)
                 self.finished_blocks += len(batch.geometry.blocks)
                 if self.on_tick is not None:
                     self.on_tick(self.finished_blocks, self.shape.grid.volume)

@@ -8,6 +8,7 @@ region starts at its window's first byte, so that null and forgotten bases are f
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ LOCAL_START = 64
 RANK_SHIFT = 24
 
 _GUARD = 1 << 16
+_numbers = count()
 
 
 class Region:
@@ -36,6 +38,7 @@ class Region:
     """
 
     def __init__(self, name: str, space: str, base: int, size: int, copies: int = 1) -> None:
+        self.number = next(_numbers)  # unlike id(), never used again
         self.name = name
         self.space = space
         self.base = base

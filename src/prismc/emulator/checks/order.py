@@ -35,7 +35,10 @@ class ClockEvents(Events):
     def __init__(self, clocks: Clocks, signals: Signals) -> None:
         self.clocks = clocks
         self.signals = signals
-        self._gathered: dict[int, Gathered] = {}
+
+    def batch_ended(self, batch: Batch) -> None:
+        self.clocks.forget(batch)
+        self.signals.forget(batch)
 
     def block_barrier(self, run: Run) -> None:
         known = self.clocks.of(run.batch)
@@ -76,9 +79,10 @@ class ClockEvents(Events):
             self._gather_views(known, gathered, mask)
 
     def _of(self, barrier: Barrier, known: Knowledge) -> Gathered:
-        if id(barrier) not in self._gathered:
-            self._gathered[id(barrier)] = Gathered(known.blocks, known.width)
-        return self._gathered[id(barrier)]
+        gathered = barrier.observed
+        if not isinstance(gathered, Gathered):
+            gathered = barrier.observed = Gathered(known.blocks, known.width)
+        return gathered
 
     def _gather_views(self, known: Knowledge, gathered: Gathered, mask: Lanes) -> None:
         rows = known.view.reshape(mask.shape)

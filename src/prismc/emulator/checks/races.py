@@ -73,6 +73,8 @@ class RaceWatch(Watch):
         if not strong:
             self._against(run, touch, "strong writers", "reads what")
         else:
+            if self.signals.handovers:
+                self._against_incomplete(run, touch)
             self.signals.read(run, site, place, qualifiers)
         touch.shadow.table("strong readers" if strong else "readers").note(touch.access)
 
@@ -171,6 +173,29 @@ class RaceWatch(Watch):
             if len(unordered):
                 role = "writes" if name == "strong writers" else "reads"
                 self._report(run, touch, earlier, unordered, doing, role)
+
+    def _against_incomplete(self, run: Run, touch: Touch) -> None:
+        """Strong reads of what may still be old, though a flag has said that it is new.
+
+        Strong accesses do not race, but a flag without release or acquire orders nothing.
+        """
+        table = touch.shadow.tables.get("strong writers")
+        if table is None:
+            return
+        region = touch.shadow.region.number
+        for earlier in table.earlier(touch.access, touch.base):
+            unordered = self._unordered(run, touch, earlier)
+            readers = touch.access.threads[earlier.positions[unordered]]
+            kept = [
+                position
+                for position, reader, writer in zip(
+                    unordered.tolist(), readers.tolist(), earlier.threads[unordered].tolist(),
+                    strict=True,
+                )
+                if self.signals.is_incomplete(reader, writer, region, run.batch.geometry.width)
+            ]  # fmt: skip
+            if kept:
+                self._report(run, touch, earlier, np.array(kept), "reads what", "writes")
 
     def _report(
         self, run: Run, touch: Touch, earlier: Earlier, unordered: Lanes, doing: str, role: str

@@ -29,6 +29,7 @@ class _Pair(Record):
     role: str
     own: int
     thread: int
+    region: int
     array: str
     element: str
 
@@ -76,6 +77,7 @@ class RaceReports:
                 role=role,
                 own=int(access.threads[position]),
                 thread=int(earlier.threads[at]),
+                region=region.number,
                 array=self.machine.array_name(region, offset),
                 element=self.machine.element(region, offset),
             )
@@ -105,7 +107,9 @@ class RaceReports:
         """The kind, message and help: a hand-over that lacks a side is a missing order."""
         message = f"{pair.doing} another thread {pair.role}"
         handover = self.signals.handovers.get((pair.own // width, pair.thread // width))
-        if handover is None or (handover.released and handover.acquired):
+        if handover is None or not self.signals.is_incomplete(
+            pair.own, pair.thread, pair.region, width
+        ):
             return Kind.RACE, f"{message}, with nothing that orders the two", _help(pair, width)
         side = "reading" if handover.released else "writing"
         place, fence = (

@@ -36,8 +36,9 @@ class Signal(NamedTuple):
 
 
 class Handover(NamedTuple):
-    """A value passed between two blocks: which instructions, and which side did its part."""
+    """A value passed between two blocks: where, by which instructions, which side did its part."""
 
+    region: int
     writer: Instruction
     reader: Instruction
     released: bool
@@ -112,13 +113,13 @@ class Signals:
         if not self._found:
             return
         known = self.clocks.of(run.batch)
-        region = id(place.region)
+        region = place.region.number
         lanes = _lanes(run, place)
         offsets = np.broadcast_to(place.offsets, lanes.shape)
         for lane, offset in zip(lanes.tolist(), offsets.tolist(), strict=True):
             signal = self._found.get((region, offset))
             if signal is not None:
-                self._receive(run.batch, known, lane, site, signal, qualifiers)
+                self._receive(run.batch, known, lane, site, signal, region, qualifiers)
 
     def write(
         self, run: Run, site: Instruction, place: Place, qualifiers: Qualifiers, *, updates: bool
@@ -133,7 +134,7 @@ class Signals:
             return
         if releases:
             self.clocks.tick()
-        region = id(place.region)
+        region = place.region.number
         offsets = np.broadcast_to(place.offsets, lanes.shape)
         for lane, offset in zip(lanes.tolist(), offsets.tolist(), strict=True):
             key = (region, offset)
@@ -155,11 +156,12 @@ class Signals:
             return
         chosen = np.arange(len(lanes)) if place.chosen is None else place.chosen
         offsets = np.broadcast_to(place.offsets, lanes.shape)
+        region = place.region.number
         for k in range(len(lanes)):
             one = Place(place.region, offsets[k : k + 1], chosen[k : k + 1])
-            signal = self._found.get((id(place.region), int(offsets[k])))
+            signal = self._found.get((region, int(offsets[k])))
             if signal is not None:
-                self._receive(batch, known, int(lanes[k]), site, signal, qualifiers)
+                self._receive(batch, known, int(lanes[k]), site, signal, region, qualifiers)
             self.write(run, site, one, qualifiers, updates=True)
 
     def _released(
@@ -208,6 +210,7 @@ class Signals:
         lane: int,
         site: Instruction,
         signal: Signal,
+        region: int,
         qualifiers: Qualifiers,
     ) -> None:
         own = int(known.thread_number[lane])
@@ -217,7 +220,7 @@ class Signals:
         view = signal.views.get(need, 0) if qualifiers.scope >= need else 0
         acquires = qualifiers.strength.acquires
         key = (own // known.width, signal.thread // known.width)
-        self.handovers[key] = Handover(signal.site, site, view > 0, acquires)
+        self.handovers[key] = Handover(region, signal.site, site, view > 0, acquires)
         if not view:
             return
         if acquires:
@@ -252,6 +255,15 @@ class Signals:
                 np.maximum(pairs, stamps, out=pairs)
         known.view[lane] = self.clocks.views.join(int(known.view[lane]), view)
         known.has_views = True
+
+    def is_incomplete(self, reader: int, writer: int, region: int, width: int) -> bool:
+        """Whether the writer's block has passed a value to the reader's in another array, and one
+        side did not do its part.
+        """
+        handover = self.handovers.get((reader // width, writer // width))
+        if handover is None or handover.region == region:
+            return False
+        return not (handover.released and handover.acquired)
 
     def forget(self, batch: Batch) -> None:
         """The batch has ended."""

@@ -1,0 +1,234 @@
+"""The test kernels: launches with random arguments, what must come out, and ways to break them.
+
+A fault is an edit of the CUDA text and the kinds of finding that it must yield.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from prismc.emulator.findings import Kind
+
+Array = np.ndarray[Any, Any]
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Arguments, and by position the expected content of array arguments."""
+
+    grid: int | Sequence[int]
+    block: int | Sequence[int]
+    args: list[Any]
+    expected: dict[int, Array]
+    tolerance: float = 0.0
+    dynamic_shared: int = 0
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`old` (its `nth` occurrence, from 0) becomes `new`; one of `kinds` must be found."""
+
+    old: str
+    new: str
+    kinds: tuple[Kind, ...]
+    nth: int = 0
+
+    def apply(self, text: str) -> str:
+        """The text with the fault. Raises ValueError when `old` is not there."""
+        at = -1
+        for _ in range(self.nth + 1):
+            at = text.index(self.old, at + 1)
+        return text[:at] + self.new + text[at + len(self.old) :]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A test kernel by the name of its file."""
+
+    name: str
+    make: Callable[[Random], Launch]
+    target: str = "sm_80"
+    faults: tuple[Fault, ...] = field(default=())
+
+
+RACE = (Kind.RACE,)
+RACE_OR_ORDER = (Kind.RACE, Kind.ORDER)
+_SYNC = "__syncthreads();"
+
+
+def _reduce(random: Random) -> Launch:
+    data = random.integers(-50, 50, 20000).astype(np.float32)
+    sums = [data[np.arange(len(data)) // 256 % 8 == block].sum() for block in range(8)]
+    args = [data, np.zeros(8, np.float32), len(data)]
+    return Launch(8, 256, args, {1: np.array(sums, np.float32)})
+
+
+def _scan(random: Random) -> Launch:
+    data = random.integers(0, 100, (3, 512), np.int32)
+    return Launch(3, 512, [data, np.zeros_like(data)], {1: data.cumsum(1, dtype=np.int32)})
+
+
+def _transpose(random: Random) -> Launch:
+    data = random.standard_normal((70, 45)).astype(np.float32)
+    args = [data, np.zeros((45, 70), np.float32), 70, 45]
+    return Launch((2, 3), (32, 8), args, {1: data.T})
+
+
+def _histogram(random: Random) -> Launch:
+    data = random.integers(0, 256, 10000, np.uint8)
+    args = [data, np.zeros(256, np.uint32), len(data)]
+    return Launch(4, 256, args, {1: np.bincount(data, minlength=256).astype(np.uint32)})
+
+
+def _sgemm(random: Random) -> Launch:
+    a = random.integers(-4, 5, (128, 32)).astype(np.float32)
+    b = random.integers(-4, 5, (32, 64)).astype(np.float32)
+    args = [a, b, np.zeros((128, 64), np.float32), 128, 64, 32]
+    return Launch((1, 2), 256, args, {2: a @ b})
+
+
+def _warp_tree(random: Random) -> Launch:
+    data = random.integers(0, 100, (4, 32), np.int32)
+    return Launch(4, 32, [data, np.zeros(4, np.int32)], {1: data.sum(1, dtype=np.int32)})
+
+
+def _last_block(random: Random) -> Launch:
+    data = random.integers(1, 100, (6, 64), np.int32)
+    part, total = data.sum(1, dtype=np.int32), np.array([data.sum()], np.int32)
+    args = [data, np.zeros(6, np.int32), np.zeros(1, np.uint32), np.zeros(1, np.int32)]
+    return Launch(6, 64, args, {1: part, 3: total})
+
+
+def _look_back(random: Random) -> Launch:
+    data = random.integers(1, 100, (9, 128), np.int32)
+    sums = data.sum(1, dtype=np.int32).cumsum(dtype=np.int32)
+    before = np.concatenate(([0], sums[:-1])).astype(np.int32)
+    args = [data, np.zeros(9, np.int32), np.zeros(9, np.int32), np.zeros_like(data)]
+    return Launch(9, 128, args, {1: sums, 3: data + before[:, None]})
+
+
+def _divergence(random: Random) -> Launch:
+    data = random.integers(1, 1000, 300, np.uint32)
+    expected = [_collatz(i, int(x)) for i, x in enumerate(data[:290])] + [0] * 10
+    return Launch(
+        3, 128, [data, np.zeros_like(data), 290], {1: np.array(expected, np.uint32)}
+    )
+
+
+def _collatz(i: int, start: int) -> int:
+    x, steps = start, 0
+    while x != 1:
+        x, steps = (3 * x + 1 if x % 2 else x // 2), steps + 1
+    choices = (steps, steps * 3, steps ^ 0x55, steps + i, ~steps, steps << 4, 7)
+    return choices[start % 7] & 0xFFFFFFFF
+
+
+def _calls(random: Random) -> Launch:
+    data = random.integers(0, 100, 64, np.int32)
+    fibonacci = np.array([0, 1, 1, 2, 3, 5, 8, 13], np.int32)
+    low, high = data % 10, data // 10
+    result = np.where(data % 2, low + high, low * high) + fibonacci[data % 8] + 5
+    return Launch(2, 32, [data, np.zeros_like(data), 5], {1: result.astype(np.int32)})
+
+
+KERNELS = (
+    Kernel(
+        "reduce",
+        _reduce,
+        faults=(
+            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault("part[32]", "part[7]", (Kind.BOUNDS,)),
+            Fault("i < n", "i <= n", (Kind.BOUNDS,)),
+            Fault("0xffffffffu, sum, d", "0x0000ffffu, sum, d", (Kind.PERSPECTIVE,)),
+            Fault("threadIdx.x < blockDim.x / 32", "threadIdx.x <= blockDim.x / 32",
+                  (Kind.UNINIT,)),
+            Fault("if (threadIdx.x < 32) {", "if (threadIdx.x < 20) {", (Kind.PERSPECTIVE,)),
+        ),
+    ),
+    Kernel(
+        "scan",
+        _scan,
+        faults=(
+            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(_SYNC, "", RACE, nth=1),
+            Fault(_SYNC, "", RACE, nth=2),
+            Fault("t >= d ? s[t - d] : 0", "s[t - d]", (Kind.BOUNDS,)),
+            Fault(_SYNC, "if (t >= d) __syncthreads();", (Kind.PERSPECTIVE, Kind.DEADLOCK), nth=1),
+        ),
+    ),
+    Kernel(
+        "transpose",
+        _transpose,
+        faults=(
+            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault("y + j < rows)", "y + j <= rows)", (Kind.BOUNDS,)),
+            Fault("if (x < rows && y + j < cols)", "if (y + j < cols)", (Kind.UNINIT, *RACE)),
+            Fault(_SYNC, "if (x < cols) __syncthreads();", (Kind.PERSPECTIVE, Kind.EXIT)),
+            Fault("tile[32][33]", "tile[31][33]", (Kind.BOUNDS,)),
+        ),
+    ),
+    Kernel(
+        "histogram",
+        _histogram,
+        faults=(
+            Fault(_SYNC, "", RACE),
+            Fault(_SYNC, "", RACE, nth=1),
+            Fault("bins[threadIdx.x] = 0;", "", (Kind.UNINIT,)),
+            Fault("atomicAdd(&bins[in[i]], 1u)", "bins[in[i]] += 1u", RACE),
+            Fault("atomicAdd(&out[threadIdx.x], bins[threadIdx.x])",
+                  "out[threadIdx.x] += bins[threadIdx.x]", RACE),
+            Fault("i < n", "i < n + 1", (Kind.BOUNDS,)),
+        ),
+    ),
+    Kernel(
+        "sgemm",
+        _sgemm,
+        faults=(
+            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(_SYNC, "", RACE, nth=1),
+            Fault("As[8][64]", "As[7][64]", (Kind.BOUNDS, *RACE)),
+            Fault("k < K", "k <= K", (Kind.BOUNDS,)),
+            Fault("As[8][64], Bs", "As[8][66], Bs", (Kind.ALIGN,)),
+        ),
+    ),
+    Kernel(
+        "warp_tree",
+        _warp_tree,
+        faults=(
+            Fault("__syncwarp();", "", (*RACE, Kind.UNINIT)),
+            Fault("__syncwarp();", "", RACE, nth=1),
+            Fault("__syncwarp();", "if (lane < d) __syncwarp();", (Kind.PERSPECTIVE, *RACE), nth=1),
+        ),
+    ),
+    Kernel(
+        "last_block",
+        _last_block,
+        faults=(
+            Fault("__threadfence();", "", (Kind.ORDER,)),
+            Fault("__threadfence();", "", (Kind.ORDER,), nth=1),
+            Fault(_SYNC, "", RACE, nth=1),
+            Fault(_SYNC, "", (*RACE, Kind.UNINIT), nth=2),
+            Fault("atomicAdd(count, 1u)", "atomicAdd_block(count, 1u)", RACE_OR_ORDER),
+            Fault("__threadfence();\n        last =", "__threadfence_block();\n        last =",
+                  (Kind.ORDER,)),
+        ),
+    ),
+    Kernel(
+        "look_back",
+        _look_back,
+        faults=(
+            Fault("__threadfence();", "", (Kind.ORDER,)),
+            Fault("__threadfence();", "", (Kind.ORDER,), nth=1),
+            Fault("flags[b] = 1;", "if (b != 3) flags[b] = 1;", (Kind.DEADLOCK,)),
+            Fault(_SYNC, "", RACE, nth=2),
+        ),
+    ),
+    Kernel("divergence", _divergence),
+    Kernel("calls", _calls),
+)  # fmt: skip

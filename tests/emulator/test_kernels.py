@@ -1,0 +1,71 @@
+"""Whole CUDA kernels: right values, no finding on any schedule, and every seeded fault found."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from emulator.compilers import kernel_text, ptx_of
+from emulator.launches import KERNELS, Fault, Kernel, Launch
+from prismc.emulator.api import RunResult, run_ptx
+from prismc.emulator.report import text_of
+from prismc.emulator.schedule import Plan, adversaries
+
+SCHEDULES = 8
+
+
+def _random(name: str) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+def _run(ptx: str, launch: Launch, plan: Plan) -> RunResult:
+    return run_ptx(
+        ptx,
+        None,
+        launch.grid,
+        launch.block,
+        launch.args,
+        cluster=launch.cluster,
+        dynamic_shared=launch.dynamic_shared,
+        plan=plan,
+        time_limit=60,
+    )
+
+
+def _check_values(result: RunResult, launch: Launch) -> None:
+    for position, expected in launch.expected.items():
+        found = result.array(position)
+        if launch.tolerance:
+            np.testing.assert_allclose(found, expected, rtol=launch.tolerance, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_right_and_clean(kernel: Kernel, compiler: str) -> None:
+    ptx = ptx_of(kernel_text(kernel.name), kernel.target, compiler)
+    launch = kernel.make(_random(kernel.name))
+    for plan in adversaries(SCHEDULES if compiler == "nvrtc" else 2):
+        result = _run(ptx, launch, plan)
+        assert not result.findings, text_of(result)
+        _check_values(result, launch)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "fault"),
+    [
+        pytest.param(kernel, fault, id=f"{kernel.name}-{number}")
+        for kernel in KERNELS
+        for number, fault in enumerate(kernel.faults)
+    ],
+)
+def test_seeded_fault_is_found(kernel: Kernel, fault: Fault) -> None:
+    ptx = ptx_of(fault.apply(kernel_text(kernel.name)), kernel.target)
+    launch = kernel.make(_random(kernel.name))
+    for plan in adversaries(3):
+        result = _run(ptx, launch, plan)
+        kinds = {finding.kind for finding in result.findings}
+        assert kinds & set(fault.kinds), text_of(result)
