@@ -363,6 +363,37 @@ group thread[32]:
     assert stored(program) == expected(_units)
 
 
+def test_a_named_barrier_in_a_function_of_sixty_four_threads() -> None:
+    text = """
+@requires(thread[64])
+def mirrored(v: int @ thread[1]) -> int @ thread[1]:
+    shared H: i32[64]
+    i: int @ thread[1] = id()
+    partition H as h @ thread[1] at i:
+        h[0] = v
+    r: int @ thread[1] = H[63 - i]
+    return r
+
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 256)
+kernel k(Y: ptr(i32)):
+    b: int @ block[1] = id()
+    partition Y as yb @ block[1] at b * 256:
+        group block[1]:
+            t: int @ thread[1] = id()
+            r: int @ thread[1] = mirrored(t)
+            partition yb as y @ thread[1] at t:
+                y[0] = r
+"""
+    program = compile_texts({"k.prism": text}, "k.prism")
+    (barrier,) = [line for line in program.ptx.splitlines() if "bar" in line]
+    assert barrier.startswith("\tbar.sync %r")
+    assert barrier.endswith(", 64;")
+    found = program.run(1, {"Y": np.full(256, -1, np.int32)})["Y"]
+    i = np.arange(256)
+    assert (found == i // 64 * 64 + 63 - i % 64).all()
+
+
 def test_an_arm_that_starts_late_in_a_group() -> None:
     program = compiled("""
 y[0] = -1
