@@ -14,13 +14,17 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def error_modules() -> list[str]:
-    """The dotted names of all `errors` modules of the package, in order of their paths."""
+    """The dotted names of all `errors` modules of the package, in order of their paths.
+
+    An area with many has several: `errors.py`, `call_errors.py`.
+    """
     names = []
     for folder, folders, files in os.walk(_PACKAGE):
         folders.sort()
-        if "errors.py" in files:
-            parts = Path(folder, "errors").relative_to(_PACKAGE.parent).parts
-            names.append(".".join(parts))
+        for file in sorted(files):
+            if file.endswith("errors.py"):
+                parts = Path(folder, file).with_suffix("").relative_to(_PACKAGE.parent).parts
+                names.append(".".join(parts))
     return names
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from prismc.checker.errors import AssumeUnsupported, ClustersUnsupported
 from prismc.checker.types import typed
-from prismc.checker.types.constructs import Constructs
-from prismc.checker.types.context import UNKNOWN, is_refused
-from prismc.checker.types.errors import (
+from prismc.checker.types.call_errors import (
     BadAttribute,
     BadLaunchThreads,
     BadRequires,
     UnknownAttribute,
 )
+from prismc.checker.types.constructs import Constructs
+from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.model import BOOLEAN, INT, PointerType
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast

@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 from prismc.checker.errors import LayoutsUnsupported, TensorMapsUnsupported
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import (
+    BadArgument,
+    ForbiddenInExpressionFunction,
+    NeedsUnsafe,
+    WrongArgumentCount,
+)
 from prismc.checker.types.context import is_boolean, is_refused
 from prismc.checker.types.conversions import is_integer
 from prismc.checker.types.errors import (
-    BadArgument,
     CannotConvert,
-    ForbiddenInExpressionFunction,
-    NeedsUnsafe,
     NotAPointer,
-    WrongArgumentCount,
 )
 from prismc.checker.types.model import (
     ERROR,

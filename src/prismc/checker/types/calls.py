@@ -5,14 +5,16 @@ from __future__ import annotations
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.builtins import BuiltinCall
-from prismc.checker.types.context import Unknown, is_refused
-from prismc.checker.types.conversions import root_variable
-from prismc.checker.types.errors import (
+from prismc.checker.types.call_errors import (
     ForbiddenInExpressionFunction,
     NamedArgumentHere,
     NotCallable,
-    StoreThroughConst,
     WrongArgumentCount,
+)
+from prismc.checker.types.context import Unknown, is_refused
+from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.errors import (
+    StoreThroughConst,
 )
 from prismc.checker.types.generics import Generics, is_expression_function
 from prismc.checker.types.model import (

@@ -7,11 +7,13 @@ from typing import Any
 
 from prismc.checker.errors import FinishUnsupported, PipelineUnsupported
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import (
+    ForbiddenInExpressionFunction,
+)
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     BadUnits,
-    ForbiddenInExpressionFunction,
     NotAPointer,
     TooManyExpansions,
     ZeroStep,

@@ -13,12 +13,12 @@ from prismc.checker.errors import TestsUnsupported
 from prismc.checker.names.errors import UnknownDefine
 from prismc.checker.names.symbols import ModuleNames, Names, Symbol, SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.constants import ModuleConstants
-from prismc.checker.types.context import UNKNOWN, Argument, Request
-from prismc.checker.types.errors import (
+from prismc.checker.types.call_errors import (
     EndlessSpecialisation,
     ExportsKernel,
 )
+from prismc.checker.types.constants import ModuleConstants
+from prismc.checker.types.context import UNKNOWN, Argument, Request
 from prismc.checker.types.evaluate import Evaluator, NotKnown
 from prismc.checker.types.function import FunctionElaborator
 from prismc.checker.types.generics import GenericUse

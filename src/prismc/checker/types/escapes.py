@@ -7,8 +7,10 @@ arrays of the function end with it. Aliases are followed without regard to order
 from __future__ import annotations
 
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import (
+    PointerEscapes,
+)
 from prismc.checker.types.conversions import root_variable
-from prismc.checker.types.errors import PointerEscapes
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.problem import Problem, Related

@@ -7,13 +7,15 @@ from typing import Any
 
 from prismc.checker.names.symbols import VALUE_WORDS, Symbol, SymbolKind
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import (
+    NoSingleValue,
+)
 from prismc.checker.types.calls import Calls
 from prismc.checker.types.context import Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     AtomicAccess,
     IndexOutOfRange,
-    NoSingleValue,
     NotAValue,
     NotIndexable,
     SlotNeedsConstant,

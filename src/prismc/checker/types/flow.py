@@ -7,11 +7,13 @@ has assigned it would read different leftovers in different threads (`docs/langu
 from __future__ import annotations
 
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import (
+    MissingReturn,
+    Unreachable,
+)
 from prismc.checker.types.context import is_boolean
 from prismc.checker.types.errors import (
-    MissingReturn,
     ReadBeforeAssigned,
-    Unreachable,
     UnsetArray,
 )
 from prismc.checker.types.model import ArrayType

@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping
 from prismc.checker.names.symbols import ModuleNames, Symbol, SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.builtins import Builtins
+from prismc.checker.types.call_errors import (
+    BadGenericArgument,
+    CannotInfer,
+)
 from prismc.checker.types.context import (
     UNKNOWN,
     Argument,
@@ -15,10 +19,6 @@ from prismc.checker.types.context import (
     Unknown,
     default_type,
     is_refused,
-)
-from prismc.checker.types.errors import (
-    BadGenericArgument,
-    CannotInfer,
 )
 from prismc.checker.types.model import (
     BOOLEAN,

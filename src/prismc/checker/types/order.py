@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from prismc.checker.types import typed
-from prismc.checker.types.errors import Recursion
+from prismc.checker.types.call_errors import (
+    Recursion,
+)
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.source.span import Span

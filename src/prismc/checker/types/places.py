@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import (
+    ForbiddenInExpressionFunction,
+)
 from prismc.checker.types.context import Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     AtomicAccess,
     CannotAssign,
-    ForbiddenInExpressionFunction,
     LoopVariableReadOnly,
     StoreThroughConst,
 )

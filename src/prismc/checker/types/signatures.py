@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from prismc.checker.types import typed
 from prismc.checker.types.attributes import Attributes, Requires
-from prismc.checker.types.context import UNKNOWN, Argument, Unknown, is_block_level
-from prismc.checker.types.errors import (
+from prismc.checker.types.call_errors import (
     BadGenericKind,
     ForbiddenInExpressionFunction,
+)
+from prismc.checker.types.context import UNKNOWN, Argument, Unknown, is_block_level
+from prismc.checker.types.errors import (
     TypeNotAllowed,
 )
 from prismc.checker.types.generics import as_binding, is_expression_function, kind_of

@@ -9,17 +9,19 @@ from typing import Any
 from prismc.checker.errors import LayoutsUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.builtins import BuiltinCall
+from prismc.checker.types.call_errors import (
+    BadArgument,
+    BadReturn,
+    ExitOutsideLoop,
+    UnusedValue,
+)
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.errors import (
     BadAlignment,
-    BadArgument,
-    BadReturn,
     CountsDiffer,
-    ExitOutsideLoop,
     PointerWithoutValue,
     StaticAssertFailed,
     TypeNotAllowed,
-    UnusedValue,
     WholeArray,
 )
 from prismc.checker.types.model import (

@@ -12,11 +12,11 @@ from prismc.checker.errors import AssumeUnsupported
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.builtins import BuiltinCall
-from prismc.checker.types.context import Unknown, is_refused
-from prismc.checker.types.errors import (
+from prismc.checker.types.call_errors import (
     BadAsm,
     NeedsUnsafe,
 )
+from prismc.checker.types.context import Unknown, is_refused
 from prismc.checker.types.model import (
     INT,
     ArrayType,
