@@ -97,7 +97,9 @@ def test_a_local_std_shadows_the_library() -> None:
 
 
 def test_std_alone_is_no_module() -> None:
-    assert Loaded({"a.prism": "import std\n"}).found() == [("P0190", "a.prism", 1)]
+    loaded = Loaded({"a.prism": "import std\n"})
+    assert loaded.found() == [("P0190", "a.prism", 1)]
+    assert "the standard library has `std." in loaded.problems[0].shown_help()
 
 
 def test_the_library_of_this_installation_parses() -> None:

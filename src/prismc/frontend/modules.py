@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from prismc.diagnostics.sink import Sink
@@ -176,9 +177,11 @@ class _Loader:
         module = ".".join(node.path)
         places = dict.fromkeys(self._local_candidates(importer, node.path))
         searched = ", ".join(f"`{place}`" for place in places)
+        otherwise = "check the name, or give the folder that holds the module with `-I`"
         if node.path[0] == STANDARD:
             searched += " and the standard library"
-        otherwise = "check the name, or give the folder that holds the module with `-I`"
+            library = ", ".join(f"`{STANDARD}.{name}`" for name in _modules_in(stdlib_folder()))
+            otherwise = f"the standard library has {library}"
         advice = did_you_mean(module, self._known_modules(importer), otherwise)
         self._sink.report(
             MissingModule(at=node.path_span, module=module, searched=searched, advice=advice)
@@ -188,7 +191,7 @@ class _Loader:
         """The names of the modules that `importer` could import without a deeper folder."""
         own = os.path.dirname(importer.file) or "."
         names = [name for folder in (own, *self._folders) for name in _modules_in(folder)]
-        return names + [f"{STANDARD}.{name}" for name in _modules_in(str(stdlib_folder()))]
+        return names + [f"{STANDARD}.{name}" for name in _modules_in(stdlib_folder())]
 
     def _cycle(self, key: str, node: AnyImport) -> None:
         keys = [visit.key for visit in self._stack]
@@ -206,7 +209,7 @@ def _stem(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0].strip("<>")
 
 
-def _modules_in(folder: str) -> list[str]:
+def _modules_in(folder: str | Path) -> list[str]:
     try:
         entries = sorted(os.listdir(folder))
     except OSError:
