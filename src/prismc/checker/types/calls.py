@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.builtins import BuiltinCall
 from prismc.checker.types.call_errors import (
     ForbiddenInExpressionFunction,
     NamedArgumentHere,
@@ -23,6 +22,7 @@ from prismc.checker.types.model import (
     Type,
     VoidType,
 )
+from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast

@@ -12,6 +12,7 @@ from prismc.checker.types.call_errors import (
 )
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.declarations import Made
 from prismc.checker.types.errors import (
     BadUnits,
     NotAPointer,
@@ -21,7 +22,7 @@ from prismc.checker.types.errors import (
 from prismc.checker.types.fold import divide
 from prismc.checker.types.model import BOOLEAN, INT, LiteralType, PointerType, ScalarType, Type
 from prismc.checker.types.show import show
-from prismc.checker.types.statements import Made, Statements
+from prismc.checker.types.statements import Statements
 from prismc.frontend import ast
 from prismc.hardware.groups import CONSTANT, SPELLINGS, Bound, Perspective
 from prismc.source.record import replace

@@ -1,8 +1,9 @@
 """What elaborating one body shares: the environment, the code's bound, identifiers, reports.
 
 The walk over a body is one object whose methods are spread over a ladder of classes, one file a
-rung: `Context`, `Conversions`, `TypeExpressions`, `Operators`, `Builtins`, `Generics`, `Calls`,
-`Expressions`, `Places`, `Unsafe`, `Statements`, `Constructs`, and at the top `FunctionElaborator`.
+rung: `Context`, `Conversions`, `TypeExpressions`, `Operators`, `NumberBuiltins`, `MemoryBuiltins`,
+`Builtins`, `Generics`, `Calls`, `Expressions`, `Places`, `Unsafe`, `Declarations`, `Statements`,
+`Constructs`, `Attributes`, `Signatures`, and at the top `FunctionElaborator`.
 A rung may call what stands below it, and `expression` and `statements`, which stand above.
 """
 

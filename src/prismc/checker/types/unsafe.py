@@ -11,7 +11,6 @@ import re
 from prismc.checker.errors import AssumeUnsupported
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.builtins import BuiltinCall
 from prismc.checker.types.call_errors import (
     BadAsm,
     NeedsUnsafe,
@@ -24,6 +23,7 @@ from prismc.checker.types.model import (
     ScalarType,
     Type,
 )
+from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.places import Places
 from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related

@@ -1,0 +1,129 @@
+"""Built-ins of vectors and pointers: one access for several elements, addresses for assembly."""
+
+from __future__ import annotations
+
+from prismc.checker.types import typed
+from prismc.checker.types.call_errors import NeedsUnsafe
+from prismc.checker.types.context import is_refused
+from prismc.checker.types.conversions import is_integer
+from prismc.checker.types.errors import NotAPointer
+from prismc.checker.types.model import ERROR, PointerType, ScalarType, Type, VectorType
+from prismc.checker.types.number_builtins import UNSIGNED, BuiltinCall, NumberBuiltins
+from prismc.checker.types.show import show
+from prismc.frontend import ast
+from prismc.hardware.scalars import U32, U64
+
+
+class MemoryBuiltins(NumberBuiltins):
+    """Methods take the call and the type that is asked for, if any."""
+
+    def _vector_of(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`vec2(a, b)`, `vec4(a, b, c, d)`."""
+        element = ScalarType(scalar=expected.element) if isinstance(expected, VectorType) else None
+        values = self._numbers(call, call.arguments, element)
+        if values is None:
+            return self.refused(call.span)
+        scalar = values[0].type
+        assert isinstance(scalar, ScalarType)
+        type_ = self.vector(scalar, len(values), _as_node(call))
+        if not isinstance(type_, VectorType):
+            return self.refused(call.span)
+        return typed.MakeVector(id=self.id(), span=call.span, type=type_, elements=tuple(values))
+
+    def _pack(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """Two 16-bit values (or four of 8 bits) as one u32, the first in the low bits."""
+        values = self._numbers(call, call.arguments, None)
+        if values is None:
+            return self.refused(call.span)
+        scalar = values[0].type
+        assert isinstance(scalar, ScalarType)
+        if scalar.scalar.bits * len(values) not in (32, 64):
+            return self._refuse(
+                call,
+                f"{len(values)} values of {scalar.scalar} are not 32 or 64 bits",
+                "pass two values of 16 bits, four of 8, or two of 32",
+            )
+        word = ScalarType(scalar=UNSIGNED[scalar.scalar.bits * len(values)])
+        return self._made(call, tuple(values), word)
+
+    def _unpack(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`unpack[f16](x)`: the parts of a word as a vector, low bits first."""
+        value = self.settled(self.expression(call.arguments[0]))
+        part = self.type_of(call.generics[0]) if call.generics else None
+        if part is None and isinstance(expected, VectorType):
+            part = ScalarType(scalar=expected.element)
+        if is_refused(value) or part is ERROR:
+            return self.refused(call.span)
+        if not isinstance(part, ScalarType) or not is_integer(value.type):
+            return self._refuse(
+                call,
+                "it needs an unsigned word and the type of the parts",
+                "write `unpack[f16](x)`",
+            )
+        assert isinstance(value.type, ScalarType)
+        lanes = value.type.scalar.bits // part.scalar.bits
+        type_ = self.vector(part, lanes, _as_node(call))
+        if not isinstance(type_, VectorType):
+            return self.refused(call.span)
+        return self._made(call, (value,), type_)
+
+    def _load_vector(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`load_vec[4](p, i)`: elements i to i + 3 in one access."""
+        pointer = self.pointer_argument(call, call.arguments[0])
+        index = self.require_integer(call.arguments[1], "an index")
+        type_ = self.access_type(call, pointer)
+        if type_ is None or pointer is None or is_refused(index):
+            return self.refused(call.span)
+        return typed.Load(id=self.id(), span=call.span, type=type_, pointer=pointer, index=index)
+
+    def access_type(self, call: BuiltinCall, pointer: typed.Expression | None) -> VectorType | None:
+        """The vector type of `load_vec[n]`, `store_vec[n]` and `load_into[n]`."""
+        if len(call.generics) != 1:
+            self._refuse(call, "it needs the number of elements", f"write `{call.name}[4](..)`")
+            return None
+        lanes = self.constant_integer(call.generics[0], "the number of elements")
+        if lanes is None or pointer is None:
+            return None
+        assert isinstance(pointer.type, PointerType)
+        element = pointer.type.element
+        if not isinstance(element, ScalarType):
+            self._refuse(call, f"its elements are {show(element)}", "use a pointer to scalars")
+            return None
+        type_ = self.vector(element, lanes, call.generics[0])
+        return type_ if isinstance(type_, VectorType) else None
+
+    def pointer_argument(self, call: BuiltinCall, node: ast.Expression) -> typed.Expression | None:
+        """A pointer that may be read element by element; None after reporting."""
+        value = self.expression(node)
+        if is_refused(value):
+            return None
+        if isinstance(value.type, PointerType):
+            return value
+        self.report(NotAPointer(at=node.span, where=f"`{call.name}`", found=show(value.type)))
+        self.is_failed = True
+        return None
+
+    def _address(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`shared_address(p, i)` (u32) and `address(p, i)` (u64), for `asm` operands."""
+        if not self.is_unsafe:
+            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+            return self.refused(call.span)
+        pointer = self.pointer_argument(call, call.arguments[0])
+        index = None
+        if len(call.arguments) == 2:
+            index = self.require_integer(call.arguments[1], "an index")
+        if pointer is None or (index is not None and is_refused(index)):
+            return self.refused(call.span)
+        type_ = ScalarType(scalar=U32 if call.name == "shared_address" else U64)
+        return typed.Address(
+            id=self.id(),
+            span=call.span,
+            type=type_,
+            kind=call.name,
+            pointer=pointer,
+            index=index,
+        )
+
+
+def _as_node(call: BuiltinCall) -> ast.Expression:
+    return ast.Boolean(id=-1, span=call.span, value=True)

@@ -1,0 +1,178 @@
+"""Built-ins of numbers: the arguments have one type, literals adapt, constants fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prismc.checker.types import typed
+from prismc.checker.types.call_errors import BadArgument, WrongArgumentCount
+from prismc.checker.types.context import is_boolean, is_refused
+from prismc.checker.types.conversions import is_integer
+from prismc.checker.types.model import ERROR, INT, LiteralType, ScalarType, Type
+from prismc.checker.types.numbers import Number, convert, from_bits, to_bits
+from prismc.checker.types.operators import Operators
+from prismc.checker.types.show import show
+from prismc.frontend import ast
+from prismc.hardware.scalars import U8, U16, U32, U64, Kind, Scalar
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+UNSIGNED = {8: U8, 16: U16, 32: U32, 64: U64}
+
+
+class BuiltinCall(Record):
+    """A call of a built-in: `name[generics](arguments)`."""
+
+    name: str
+    generics: tuple[ast.Expression, ...]
+    arguments: tuple[ast.Expression, ...]
+    span: Span
+    name_span: Span
+
+
+class NumberBuiltins(Operators):
+    """Methods take the call and the type that is asked for, if any."""
+
+    def takes(self, call: BuiltinCall, least: int, most: int) -> bool:
+        """Whether the number of arguments is right; reports if not."""
+        if least <= len(call.arguments) <= most:
+            return True
+        wanted = str(least) if least == most else f"{least} to {most}"
+        self.report(
+            WrongArgumentCount(
+                at=call.span, callee=call.name, wanted=wanted, given=len(call.arguments)
+            )
+        )
+        return False
+
+    def _refuse(self, call: BuiltinCall, reason: str, advice: str) -> typed.Expression:
+        self.report(BadArgument(at=call.span, function=call.name, reason=reason, advice=advice))
+        return self.refused(call.span)
+
+    def _numbers(
+        self, call: BuiltinCall, nodes: tuple[ast.Expression, ...], expected: Type | None
+    ) -> list[typed.Expression] | None:
+        """Arguments of one arithmetic type; literals take the type of the others."""
+        values = [self.expression(node, expected) for node in nodes]
+        if any(is_refused(value) for value in values):
+            return None
+        typed_values = [v for v in values if not isinstance(v.type, LiteralType)]
+        if typed_values:
+            target: Type = typed_values[0].type
+        elif isinstance(expected, ScalarType) and not is_boolean(expected):
+            target = expected
+        else:
+            target = max((self.settled(v).type for v in values), key=_is_float)
+        values = [self.require_type(value, target) for value in values]
+        if any(is_refused(value) for value in values):
+            return None
+        if not isinstance(target, ScalarType) or is_boolean(target):
+            self._refuse(call, f"it takes numbers, not {show(target)}", "pass numbers of one type")
+            return None
+        return values
+
+    def _arithmetic(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`min max abs clamp`: all of one type, which the result has."""
+        values = self._numbers(call, call.arguments, expected)
+        if values is None:
+            return self.refused(call.span)
+        return self._made(call, tuple(values), values[0].type)
+
+    def _made(
+        self, call: BuiltinCall, values: tuple[typed.Expression, ...], type_: Type
+    ) -> typed.Expression:
+        """The built-in's node, or its value where all arguments are known."""
+        fold = _FOLDS.get(call.name)
+        constants = [value for value in values if isinstance(value, typed.Constant)]
+        if fold is not None and len(constants) == len(values):
+            first = constants[0].type
+            assert isinstance(first, ScalarType)
+            folded = fold(first.scalar, *(constant.value for constant in constants))
+            return self.constant(call.span, type_, folded)
+        return typed.Builtin(
+            id=self.id(), span=call.span, type=type_, name=call.name, arguments=values
+        )
+
+    def _select(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`select(c, a, b)`: both values are evaluated."""
+        condition = self.require_bool(call.arguments[0], "`select`")
+        values = self._numbers(call, call.arguments[1:], expected)
+        if values is None or is_refused(condition):
+            return self.refused(call.span)
+        return self._made(call, (condition, *values), values[0].type)
+
+    def _count_bits(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`popc clz ctz log2` of an integer: an int."""
+        value = self.settled(self.expression(call.arguments[0]))
+        if is_refused(value):
+            return self.refused(call.span)
+        if not is_integer(value.type):
+            return self._refuse(
+                call, f"it takes an integer, not {show(value.type)}", "use `bits(..)` of a float"
+            )
+        if call.name == "log2" and isinstance(value, typed.Constant) and value.value <= 0:
+            return self._refuse(call, "it takes a positive number", "pass 1 or more")
+        return self._made(call, (value,), INT)
+
+    def _bits(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """Float to unsigned of its size; unsigned to the type that is asked for."""
+        value = self.settled(self.expression(call.arguments[0]))
+        if call.generics:
+            expected = self.type_of(call.generics[0])
+        if is_refused(value) or expected is ERROR:
+            return self.refused(call.span)
+        if not isinstance(value.type, ScalarType) or is_boolean(value.type):
+            return self._refuse(call, f"it takes a number, not {show(value.type)}", "pass a scalar")
+        source = value.type.scalar
+        target = _bits_target(source, expected)
+        if target is None:
+            return self._refuse(
+                call,
+                f"{show(value.type)} has {source.bits} bits, {show(expected or INT)} has not",
+                f"ask for a type of {source.bits} bits",
+            )
+        if isinstance(value, typed.Constant):
+            folded = _reinterpret(value.value, source, target)
+            if folded is not None:
+                return self.constant(call.span, ScalarType(scalar=target), folded)
+        return typed.Bits(
+            id=self.id(), span=call.span, type=ScalarType(scalar=target), operand=value
+        )
+
+
+def _is_float(of: Type) -> bool:
+    return isinstance(of, ScalarType) and of.scalar.is_float
+
+
+def _bits_target(source: Scalar, expected: Type | None) -> Scalar | None:
+    """The type of `bits`: as asked, else unsigned; None if the sizes differ."""
+    if isinstance(expected, ScalarType) and expected.scalar.kind is not Kind.BOOL:
+        if expected.scalar.bits == source.bits:
+            return expected.scalar
+        if source.is_float or expected.scalar.is_float:
+            return None
+    return UNSIGNED[source.bits]
+
+
+def _reinterpret(value: Number, source: Scalar, target: Scalar) -> Number | None:
+    pattern = to_bits(value, source)
+    return None if pattern is None else from_bits(pattern, target)
+
+
+def _trailing_zeros(scalar: Scalar, value: Number) -> Number:
+    pattern = to_bits(value, scalar) or 0
+    return scalar.bits if pattern == 0 else (pattern & -pattern).bit_length() - 1
+
+
+# A built-in of constants is a constant: the scalar type of the first argument, then the values.
+_FOLDS: dict[str, Callable[..., Number]] = {
+    "min": lambda scalar, a, b: min(a, b),
+    "max": lambda scalar, a, b: max(a, b),
+    "abs": lambda scalar, a: convert(abs(a), scalar),
+    "clamp": lambda scalar, x, low, high: min(max(x, low), high),
+    "select": lambda scalar, condition, a, b: a if condition else b,
+    "popc": lambda scalar, a: (to_bits(a, scalar) or 0).bit_count(),
+    "clz": lambda scalar, a: scalar.bits - (to_bits(a, scalar) or 0).bit_length(),
+    "ctz": _trailing_zeros,
+    "log2": lambda scalar, a: a.bit_length() - 1,
+}
