@@ -147,7 +147,7 @@ def show_reports(reports: tuple[KernelReport, ...]) -> None:
 
 
 def describe_barriers(counts: BarrierCounts) -> str:
-    """How many places of the PTX wait, by kind where there are several kinds."""
+    """How many places of the PTX wait, by kind: `2 warp + 1 block`."""
     kinds = {
         "block": counts.full,
         "named": counts.named,
@@ -155,8 +155,5 @@ def describe_barriers(counts: BarrierCounts) -> str:
         "cluster": counts.cluster,
         "mbarrier": counts.mbarrier_waits,
     }
-    used = {kind: number for kind, number in kinds.items() if number}
-    if not used:
-        return "0"
-    parts = ", ".join(f"{number} {kind}" for kind, number in used.items())
-    return f"{sum(used.values())} ({parts})"
+    used = [f"{number} {kind}" for kind, number in kinds.items() if number]
+    return " + ".join(used) or "0"

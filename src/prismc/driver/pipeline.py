@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prismc.driver.errors import TooLarge
 from prismc.driver.session import Session
-from prismc.driver.show import show_records
 from prismc.source.files import SourceFile
-from prismc.source.record import Record
 from prismc.source.span import Span
 
 if TYPE_CHECKING:
@@ -76,15 +74,10 @@ def _fact_views() -> tuple[View, ...]:
     from prismc.checker.perspectives.show import show_perspectives
     from prismc.checker.sync.show import show_graph, show_plan
     from prismc.checker.sync.synchronise import build_graphs
-    from prismc.checker.types.model import Type
-    from prismc.checker.types.show import show
-
-    def inline(record: Record) -> str | None:
-        return show(record) if isinstance(record, Type) else None
+    from prismc.checker.types.dump import dump_program
 
     def types(session: Session, checked: CheckedProgram) -> str:
-        bodies = checked.program.bodies.values()
-        return "\n".join(show_records(body, session.files, inline) for body in bodies)
+        return dump_program(checked.program, session.files)
 
     def perspectives(session: Session, checked: CheckedProgram) -> str:
         return show_perspectives(checked.program, checked.perspectives, session.files)
@@ -92,9 +85,9 @@ def _fact_views() -> tuple[View, ...]:
     def memory(session: Session, checked: CheckedProgram) -> str:
         return show_memory(checked.program, checked.memory)
 
-    def graph(session: Session, checked: CheckedProgram) -> str:
-        program, facts, layout = checked.program, checked.perspectives, checked.memory
-        return show_graph(build_graphs(program, facts, layout), session.files)
+    def sync_graph(session: Session, checked: CheckedProgram) -> str:
+        graphs = build_graphs(checked.program, checked.perspectives, checked.memory)
+        return show_graph(graphs, session.files)
 
     def plan(session: Session, checked: CheckedProgram) -> str:
         return show_plan(checked.program, checked.plan, session.files)
@@ -103,7 +96,7 @@ def _fact_views() -> tuple[View, ...]:
         View("types", types),
         View("perspectives", perspectives),
         View("memory", memory),
-        View("sync-graph", graph),
+        View("sync-graph", sync_graph),
         View("plan", plan),
     )
 

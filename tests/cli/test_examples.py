@@ -1,0 +1,76 @@
+"""The examples: they build for every main target, and ship the barriers that were planned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prismc.checker.sync.plan import SyncKind
+from prismc.driver.build import Built, Emit, build_file
+from prismc.driver.options import Options
+from prismc.driver.pipeline import CHECKS, dump_file, run_stages, view_names
+from prismc.driver.session import Session
+from prismc.hardware.targets import TARGETS, Target
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.prism"))
+MAIN_TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120")
+
+
+def build(
+    path: Path, targets: tuple[Target, ...], compiler: str = "nvrtc"
+) -> tuple[Session, Built]:
+    session = Session(Options(verify=True, compiler=compiler))
+    file = session.files.read(str(path))
+    kinds = (Emit.CUDA, Emit.PTX, Emit.CUBIN)
+    built = build_file(session, file, targets, kinds, lambda t, k: Path(f"{t}{k.suffix}"))
+    assert session.problems == ()
+    assert built is not None
+    return session, built
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_builds_for_the_main_targets(path: Path) -> None:
+    targets = tuple(TARGETS[name] for name in MAIN_TARGETS)
+    _, built = build(path, targets)
+    assert len(built.outputs) == 3 * len(targets)
+    assert {report.target for report in built.reports} == set(MAIN_TARGETS)
+    for report in built.reports:
+        assert report.spill_stores == report.spill_loads == 0
+        assert 0 < report.registers <= 128
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_ptx_has_the_barriers_of_the_plan(path: Path) -> None:
+    session, built = build(path, (TARGETS["sm_80"],))
+    checked = run_stages(session, session.files.known(str(path)), CHECKS)
+    planned = [op.kind for plan in checked.plan.instances.values() for op in plan.operations]
+    counts = built.reports[0].barriers
+    assert counts.full == planned.count(SyncKind.BLOCK_BARRIER)
+    assert counts.warp == planned.count(SyncKind.WARP_BARRIER)
+    assert counts.named == planned.count(SyncKind.NAMED_BARRIER)
+    assert len(planned) == counts.full + counts.warp + counts.named
+
+
+def test_tf32_uses_tensor_cores() -> None:
+    _, built = build(ROOT / "examples" / "tf32_matmul.prism", (TARGETS["sm_80"],))
+    ptx = next(o.content.decode() for o in built.outputs if o.path.suffix == ".ptx")
+    assert "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" in ptx
+    assert ".file" in ptx
+    assert "tf32_matmul.prism" in ptx
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_view_shows_something(path: Path) -> None:
+    names = view_names()
+    for name in ("ast", "types", "perspectives", "memory", "sync-graph", "plan", "ir", "cuda"):
+        assert name in names
+    for name in names:
+        session = Session(Options())
+        text = dump_file(session, session.files.read(str(path)), name)
+        assert text, name
+        assert "object at 0x" not in text, name
+        assert session.problems == ()
+        again = Session(Options())
+        assert dump_file(again, again.files.read(str(path)), name) == text, name
