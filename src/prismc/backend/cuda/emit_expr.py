@@ -14,7 +14,14 @@ from typing import Any
 from prismc.backend.cuda import expression as cpp
 from prismc.backend.cuda.expression import Expression
 from prismc.backend.cuda.literals import constant
-from prismc.backend.cuda.types import CARRIERS, is_narrow, lane_field, scalar_of, type_text
+from prismc.backend.cuda.types import (
+    CARRIERS,
+    is_narrow,
+    is_widening,
+    lane_field,
+    scalar_of,
+    type_text,
+)
 from prismc.hardware.scalars import (
     BF16,
     BOOL,
@@ -185,7 +192,10 @@ class Expressions:
             return self.rounded(target, self._single(source, operand))
         if source in CARRIERS and target is F32:
             return self.widened(source, operand)
-        return cpp.cast(target.c_name, self.widened(source, operand))
+        cast = cpp.cast(target.c_name, self.widened(source, operand))
+        if is_widening(source, target):
+            return cpp.supplied(cast, operand, widens=True)
+        return cast
 
     def _is_nonzero(self, source: Scalar, operand: Expression) -> Expression:
         zero = cpp.literal("0")
@@ -281,7 +291,8 @@ class Expressions:
     # ------------------------------------------------------------------ groups
 
     def position(self, op: groups.Position) -> Expression:
-        return cpp.cast("int", cpp.literal(_QUERIES[op.query]))
+        register = cpp.literal(_QUERIES[op.query])
+        return cpp.supplied(cpp.cast("int", register), register, widens=False)
 
 
 def _is_integer_in_c(scalar: Scalar) -> bool:

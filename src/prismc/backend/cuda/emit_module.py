@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from prismc.backend.cuda.emit_region import Regions
 from prismc.backend.cuda.frame import SHARED_NAME, Frame
 from prismc.backend.cuda.helpers import helpers_for
-from prismc.backend.cuda.names import Scopes, is_taken_symbol
+from prismc.backend.cuda.names import TAKEN_SYMBOLS, Scopes, is_taken_symbol
 from prismc.backend.cuda.types import (
     CARRIERS,
     declarator,
@@ -21,13 +21,15 @@ from prismc.backend.cuda.types import (
     vector_name,
     vector_struct,
 )
-from prismc.backend.cuda.writer import Writer
+from prismc.backend.cuda.writer import WIDTH, Writer
 from prismc.backend.cuda_module import CudaModule, KernelEntry
 from prismc.backend.errors import KernelNameTaken
 from prismc.diagnostics.sink import Sink
+from prismc.hardware.scalars import Scalar
 from prismc.hardware.targets import Target
-from prismc.ir.core import Function, Module, Value, walk
-from prismc.ir.types import ArrayType, PointerType, Type, VectorType
+from prismc.ir.core import Function, Module, Op, Value, walk
+from prismc.ir.ops.intrinsic import CudaText
+from prismc.ir.types import ArrayType, PointerType, ScalarType, VectorType
 from prismc.source.files import Files
 
 
@@ -50,10 +52,11 @@ class _ModuleEmitter:
         self._writer = Writer(files)
         self._helpers = helpers_for(target)
         self._needed: set[str] = set()
-        self._vectors = _vectors_of(module)
+        self._scalars, self._vectors = _types_of(module)
         taken = frozenset(self._helpers) | {vector_name(vector) for vector in self._vectors}
         self._taken = taken
-        names = Scopes(taken | {one.symbol for one in module.functions if one.is_kernel})
+        kernels = {one.symbol for one in module.functions if one.is_kernel}
+        names = Scopes(taken | TAKEN_SYMBOLS | kernels)
         self._names = {
             one.symbol: one.symbol if one.is_kernel else names.new(one.symbol)
             for one in module.functions
@@ -63,7 +66,9 @@ class _ModuleEmitter:
         return is_taken_symbol(symbol) or symbol in self._taken
 
     def run(self, name: str) -> CudaModule:
-        for function in self._module.functions:
+        for number, function in enumerate(self._module.functions):
+            if number:
+                self._writer.line("")
             self._function(function)
         return CudaModule(
             name=name,
@@ -83,13 +88,17 @@ class _ModuleEmitter:
 
     def _prelude(self) -> str:
         helpers = [text for name, text in self._helpers.items() if name in self._needed]
-        body = self._writer.text + "".join(helper.text for helper in helpers)
-        words = frozenset(re.findall(r"\w+", body))
+        pasted = (op.text for op in _ops(self._module) if isinstance(op, CudaText))
+        words = frozenset(
+            word
+            for text in (*(helper.text for helper in helpers), *pasted)
+            for word in re.findall(r"\w+", text)
+        )
         parts = [f"// CUDA C++ that prismc generated for {self._target}; it needs no header.\n"]
         typedefs = [
             f"typedef {carrier} {scalar.name};\n"
             for scalar, carrier in CARRIERS.items()
-            if scalar.name in words or any(v.element is scalar for v in self._vectors)
+            if scalar in self._scalars or scalar.name in words
         ]
         structs = [f"{vector_struct(vector)}\n" for vector in self._vectors]
         parts += ["".join(typedefs), "".join(structs), *(helper.text for helper in helpers)]
@@ -109,14 +118,13 @@ class _ModuleEmitter:
             frame.result_names = tuple(scopes.new("result") for _ in function.results)
             for type, name in zip(function.results, frame.result_names, strict=True):
                 parameters.append(reference(type, name))
-        signature = f"{self._names[function.symbol]}({', '.join(parameters)})"
-        blank = "" if result.endswith("*") else " "
-        self._writer.line(f"{_qualifiers(function, result)}{blank}{signature} {{", function.span)
+        head = _qualifiers(function, result) + ("" if result.endswith("*") else " ")
+        signature = _signature(f"{head}{self._names[function.symbol]}", parameters)
+        self._writer.line(f"{signature} {{", function.span)
         with self._writer.indented():
             self._shared_memory(function)
             Regions(frame).region(function.body)
         self._writer.line("}")
-        self._writer.line("")
 
     def _shared_memory(self, function: Function) -> None:
         if not function.shared:
@@ -151,6 +159,14 @@ def _qualifiers(function: Function, result: str) -> str:
     return f'extern "C" __global__ void{cluster} {bounds}'
 
 
+def _signature(head: str, parameters: list[str]) -> str:
+    """A function's head on one line if it fits, else a line for each parameter."""
+    line = f"{head}({', '.join(parameters)})"
+    if len(line) + 2 <= WIDTH:
+        return line
+    return f"{head}(\n    " + ",\n    ".join(parameters) + ")"
+
+
 def _parameter(function: Function, value: Value, name: str) -> str:
     """Arrays go by reference; a kernel's pointers are to memory that no other one reaches."""
     if isinstance(value.type, ArrayType):
@@ -160,23 +176,30 @@ def _parameter(function: Function, value: Value, name: str) -> str:
     return declarator(value.type, name)
 
 
-def _vectors_of(module: Module) -> tuple[VectorType, ...]:
-    """Every vector type of the module, in the order of the text."""
-    found: dict[VectorType, None] = {}
-    for type in _types_of(module):
-        inner = type.element if isinstance(type, ArrayType | PointerType) else type
+def _types_of(module: Module) -> tuple[frozenset[Scalar], tuple[VectorType, ...]]:
+    """The scalars of the module, and its vectors in the order of the text."""
+    scalars: set[Scalar] = set()
+    vectors: dict[VectorType, None] = {}
+    for value in _values(module):
+        held = value.type
+        inner = held.element if isinstance(held, ArrayType | PointerType) else held
         if isinstance(inner, VectorType):
-            found[inner] = None
-    return tuple(found)
+            vectors[inner] = None
+            scalars.add(inner.element)
+        elif isinstance(inner, ScalarType):
+            scalars.add(inner.scalar)
+    return frozenset(scalars), tuple(vectors)
 
 
-def _types_of(module: Module) -> Iterator[Type]:
+def _ops(module: Module) -> Iterator[Op]:
     for function in module.functions:
-        for parameter in function.parameters:
-            yield parameter.type
-        for op in walk(function.body):
-            for value in (*op.results, *op.operands):
-                yield value.type
-            for region in op.regions:
-                for argument in region.arguments:
-                    yield argument.type
+        yield from walk(function.body)
+
+
+def _values(module: Module) -> Iterator[Value]:
+    for function in module.functions:
+        yield from function.parameters
+    for op in _ops(module):
+        yield from op.results
+        for region in op.regions:
+            yield from region.arguments

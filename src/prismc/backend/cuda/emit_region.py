@@ -118,7 +118,7 @@ class Regions:
         test = cpp.binary(cpp.name(counter), ">" if op.downward else "<", stop)
         if op.unroll:
             self._writer.line("#pragma unroll")
-        header = f"{declarator(op.start.type, counter)} = {start.text}; {test.text}"
+        header = f"{declarator(op.start.type, counter)} = {start.imposed.text}; {test.text}"
         self._writer.line(f"for ({header}; {_advance(counter, step)}) {{", op.span)
         self._loop_body(op, op.body)
         frame.scopes.close()
@@ -152,10 +152,10 @@ class Regions:
     def _return(self, op: Return) -> None:
         frame = self._frame
         if len(op.values) == 1:
-            self._writer.line(f"return {frame.value(op.values[0]).text};", op.span)
+            self._writer.line(f"return {frame.value(op.values[0]).imposed.text};", op.span)
             return
         for name, value in zip(frame.result_names, op.values, strict=True):
-            self._writer.line(f"{name} = {frame.value(value).text};", op.span)
+            self._writer.line(f"{name} = {frame.value(value).imposed.text};", op.span)
         if op is not frame.function.body.terminator:
             self._writer.line("return;", op.span)
 

@@ -21,7 +21,7 @@ _WARP = 32
 
 def _call(frame: Frame, op: control.Call) -> None:
     """A single result is the call's value; several are reference arguments."""
-    arguments = [frame.value(value) for value in op.arguments]
+    arguments = [frame.value(value).imposed for value in op.arguments]
     if len(op.results) == 1 and frame.is_read(op):
         frame.define(op.result, cpp.call(frame.callees[op.callee], *arguments), op.span)
         return
@@ -113,18 +113,19 @@ def _broadcast(frame: Frame, op: groups.Broadcast) -> None:
 
 
 def _block_barrier(frame: Frame, op: sync.BlockBarrier) -> None:
-    frame.writer.line("__syncthreads();", op.span)
+    frame.writer.line("__syncthreads();", op.span, alone=True)
 
 
 def _warp_barrier(frame: Frame, op: sync.WarpBarrier) -> None:
     mask = "" if op.lanes == _WARP else _mask(op.lanes)
-    frame.writer.line(f"__syncwarp({mask});", op.span)
+    frame.writer.line(f"__syncwarp({mask});", op.span, alone=True)
 
 
 def _named_barrier(frame: Frame, op: sync.NamedBarrier) -> None:
     barrier = Operand("", scalar_of(op.barrier.type), frame.value(op.barrier))
     pieces = ("bar.sync ", 0, f", {op.threads};")
-    frame.writer.line(asm_statement(pieces, (barrier,), touches_memory=True), op.span)
+    text = asm_statement(pieces, (barrier,), touches_memory=True)
+    frame.writer.line(text, op.span, alone=True)
 
 
 # --------------------------------------------------------------------------- inline text

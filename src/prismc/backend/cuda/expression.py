@@ -56,12 +56,23 @@ class Expression(Record):
 
     `split` is (left operand's text, operator, right operand's text) of a binary operator at the
     top whose value was not converted afterwards: `x = x + 1` may then be written `x += 1`.
+
+    `bare` is the expression without a conversion or a suffix that C++ supplies by itself where the
+    type is imposed (declarations, assignments, subscripts, arguments); if it `widens`, also beside
+    an operand of its type.
     """
 
     text: str
     level: Level
     reads: frozenset[str] = frozenset()
     split: tuple[str, str, str] | None = None
+    bare: Expression | None = None
+    widens: bool = False
+
+    @property
+    def imposed(self) -> Expression:
+        """The expression where its type is imposed on it."""
+        return self if self.bare is None else self.bare
 
     def at(self, level: Level) -> str:
         """The text, in parentheses where it binds less tightly than `level`."""
@@ -81,7 +92,13 @@ def literal(text: str) -> Expression:
 
 
 def binary(left: Expression, operator: str, right: Expression) -> Expression:
+    """`left operator right`; of two operands of one type, one conversion is enough."""
     level = _BINARY[operator]
+    if level is not Level.SHIFT:
+        if right.widens and right.bare is not None:
+            right = right.bare
+        elif left.widens and left.bare is not None:
+            left = left.bare
     before, after = _operand(left, level, level), _operand(right, level, Level(level + 1))
     return Expression(
         text=f"{before} {operator} {after}",
@@ -111,6 +128,17 @@ def cast(type_text: str, operand: Expression) -> Expression:
     )
 
 
+def supplied(expression: Expression, bare: Expression, *, widens: bool) -> Expression:
+    """`expression`, which C++ makes of `bare` by itself where the type is imposed."""
+    return Expression(
+        text=expression.text,
+        level=expression.level,
+        reads=expression.reads,
+        bare=bare,
+        widens=widens,
+    )
+
+
 def conditional(condition: Expression, yes: Expression, no: Expression) -> Expression:
     """`c ? a : b`; a nested one stands bare only on the right."""
     text = f"{condition.at(Level.OR)} ? {yes.at(Level.OR)} : {no.text}"
@@ -137,7 +165,7 @@ def braces(type_text: str, *elements: Expression) -> Expression:
 
 
 def index(base: Expression, *indices: Expression) -> Expression:
-    subscripts = "".join(f"[{one.text}]" for one in indices)
+    subscripts = "".join(f"[{one.imposed.text}]" for one in indices)
     return Expression(
         text=base.at(Level.POSTFIX) + subscripts,
         level=Level.POSTFIX,
@@ -149,10 +177,6 @@ def member(base: Expression, field: str) -> Expression:
     return Expression(
         text=f"{base.at(Level.POSTFIX)}.{field}", level=Level.POSTFIX, reads=base.reads
     )
-
-
-def dereference(pointer: Expression) -> Expression:
-    return prefix("*", pointer)
 
 
 def all_reads(*expressions: Expression) -> frozenset[str]:

@@ -109,7 +109,7 @@ class Frame:
 
     def declare(self, value: Value, at: Span, initial: Expression | None = None) -> None:
         """Declare the variable of `value`."""
-        text = f" = {initial.text}" if initial is not None else ""
+        text = f" = {initial.imposed.text}" if initial is not None else ""
         self.writer.line(f"{declarator(value.type, self.name(value))}{text};", at)
 
     def define(self, value: Value, expression: Expression, at: Span) -> None:
@@ -140,7 +140,7 @@ class Frame:
             if self.has_name(target):
                 copies.append(Copy(self.value(target).text, target.type, self.value(source)))
             else:
-                self.declare(target, at, self.value(source))
+                self.declare(target, self._declared_at(target, source, at), self.value(source))
 
         def save(copy: Copy) -> str:
             kept = self.scopes.new(f"{copy.target}_next")
@@ -150,13 +150,20 @@ class Frame:
         for copy in in_order(copies, save):
             self.writer.line(_assignment(copy.target, copy.source), at)
 
+    def _declared_at(self, target: Value, source: Value, at: Span) -> Span:
+        """The place of a declaration whose initial value has no variable: where a value of the
+        same name was computed, else `at`."""
+        definer = self.sites.definers.get(source)
+        is_own = source.hint == target.hint != "" and source in self._inlined
+        return definer.span if is_own and definer is not None else at
+
 
 def _assignment(target: str, expression: Expression) -> str:
     if expression.split is not None:
         left, operator, right = expression.split
         if left == target and operator in _COMPOUND:
             return f"{target} {operator}= {right};"
-    return f"{target} = {expression.text};"
+    return f"{target} = {expression.imposed.text};"
 
 
 _COMPOUND = frozenset(["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from prismc.backend.cuda.expression import Expression, cast
+from prismc.backend.cuda.writer import WIDTH
 from prismc.hardware.scalars import Scalar
 
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "\n": "\\n", "%": "%%"}
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\t": "\\t", "%": "%%"}
 
 
 class Operand(NamedTuple):
@@ -42,13 +43,13 @@ def asm_statement(
     while lists and not lists[-1]:
         lists.pop()
     literals = _literals(text)
-    clauses = "".join(f" : {one}" if one else " :" for one in lists)
+    clauses = [f": {one}" if one else ":" for one in lists]
     if not lists and "%" in text:
-        clauses = " ::"  # only then `%%` is one percent sign
-    if len(literals) == 1:
-        return f"asm volatile({literals[0]}{clauses});"
-    inner = "\n".join(f"    {literal}" for literal in literals)
-    return f"asm volatile(\n{inner}\n   {clauses});"
+        clauses = ["::"]  # only then `%%` is one percent sign
+    line = f"asm volatile({' '.join((*literals, *clauses))});"
+    if len(literals) == 1 and len(line) <= WIDTH:
+        return line
+    return "\n    ".join(("asm volatile(", *literals, *clauses)) + "\n);"
 
 
 def _escaped(text: str) -> str:
@@ -57,6 +58,6 @@ def _escaped(text: str) -> str:
 
 def _literals(text: str) -> list[str]:
     """The text as string literals, cut after each line."""
-    lines = text.split("\\n")
+    lines = text.split("\n")
     found = [f'"{line}\\n"' for line in lines[:-1]]
     return found + ([f'"{lines[-1]}"'] if lines[-1] or not found else [])

@@ -12,9 +12,10 @@ import math
 from collections.abc import Iterator
 
 from prismc.backend.cuda.sites import Path, Site, Sites
+from prismc.backend.cuda.types import is_widening, scalar_of
 from prismc.ir.core import Function, Op, Region, Value
 from prismc.ir.effects import Effect, effects_of, is_pure
-from prismc.ir.ops.arithmetic import Constant, Insert
+from prismc.ir.ops.arithmetic import Constant, Convert, Insert
 from prismc.ir.ops.control import For, If, Yield
 from prismc.ir.ops.intrinsic import Asm
 from prismc.ir.ops.memory import (
@@ -99,7 +100,7 @@ class _Planner:
         if len(op.results) != 1 or not is_expression or isinstance(op, Insert):
             return
         value = op.result
-        if isinstance(op, Constant | SharedMemory | PointerCast):
+        if isinstance(op, Constant | SharedMemory | PointerCast) or self._is_free(op):
             self.inlined.add(value)
             self._weights[value] = self._weight(op.operands)
             return
@@ -112,6 +113,16 @@ class _Planner:
                 self._pending[value] = reads
             if reads or self._contains_loads(op):
                 self._loading.add(value)
+
+    def _is_free(self, op: Op) -> bool:
+        """Whether `op` widens an integer variable, which subscripts and sums do by themselves."""
+        return (
+            isinstance(op, Convert)
+            and is_widening(scalar_of(op.operand.type), scalar_of(op.result.type))
+            and op.operand not in self._loading
+            and self._weight((op.operand,)) == 0
+            and not op.result.hint
+        )
 
     def _may_move(self, value: Value, op: Op, weight: int) -> bool:
         uses = self._sites.uses[value]

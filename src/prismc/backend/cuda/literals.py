@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from prismc.backend.cuda.expression import Expression, Level, literal
+from prismc.backend.cuda.expression import Expression, Level, literal, supplied
 from prismc.hardware.scalars import (
     BF16,
     BOOL,
@@ -46,7 +46,10 @@ def _integer(scalar: Scalar, value: int) -> Expression:
     if scalar.kind is Kind.SIGNED and value == -(1 << (scalar.bits - 1)):
         # The literal alone would be one too large for its type before the minus.
         return Expression(text=f"{value + 1}{suffix} - 1", level=Level.SUM)
-    return literal(f"{value}{suffix}")
+    written = literal(f"{value}{suffix}")
+    if scalar.bits == 64 and 0 <= value < 1 << 31:
+        return supplied(written, literal(str(value)), widens=True)
+    return written
 
 
 def _double(value: float) -> Expression:

@@ -42,14 +42,15 @@ vprintf y0 y0f y1 y1f yn ynf
 """
 
 _RESERVED = frozenset((_KEYWORDS + _CUDA).split())
-_TAKEN_SYMBOLS = _RESERVED | frozenset(_FUNCTIONS.split())
+# What neither a kernel nor a device function can be called.
+TAKEN_SYMBOLS = _RESERVED | frozenset(_FUNCTIONS.split())
 
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
 
 
 def is_taken_symbol(symbol: str) -> bool:
     """Whether CUDA C++ cannot have a kernel called `symbol`."""
-    return symbol in _TAKEN_SYMBOLS or symbol.startswith("__")
+    return symbol in TAKEN_SYMBOLS or symbol.startswith("__")
 
 
 def plain_name(hint: str) -> str:

@@ -32,6 +32,11 @@ def is_narrow(scalar: Scalar) -> bool:
     return scalar.is_integer and scalar.bits < 32
 
 
+def is_widening(source: Scalar, target: Scalar) -> bool:
+    """Whether C++ itself makes an integer of `source` one of `target` beside another `target`."""
+    return source.is_integer and target.is_integer and source.bits < target.bits == 64
+
+
 def type_text(type: Type) -> str:
     """The type where no name follows; arrays have none."""
     match type:

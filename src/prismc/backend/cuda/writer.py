@@ -16,9 +16,18 @@ class _Place(NamedTuple):
     line: int
 
 
+# Longer lines are cut where a list of things stands.
+WIDTH = 100
+
+
+def _is_simple(text: str) -> bool:
+    """Whether the text is a statement without parts."""
+    return text.endswith(";") and "\n" not in text and not text.startswith("for ")
+
+
 class Writer:
     """Collects lines. Before one that comes from another Prism line than a compiler would count
-    for it, a `#line` directive stands."""
+    for it, a `#line` directive stands; short statements of one Prism line share a line."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
@@ -26,6 +35,8 @@ class Writer:
         self._depth = 0
         self._counted: _Place | None = None
         self._named: dict[str, None] = {}
+        # The place of the last line, if more statements may follow on it.
+        self._open: _Place | None = None
 
     @property
     def text(self) -> str:
@@ -36,12 +47,23 @@ class Writer:
         """The Prism files that directives name, in the order of their first directive."""
         return tuple(self._named)
 
-    def line(self, text: str, at: Span | None = None) -> None:
-        """One line of text, or several; `at` is where in Prism it comes from, if anywhere."""
+    def line(self, text: str, at: Span | None = None, *, alone: bool = False) -> None:
+        """One line of text, or several; `at` is where in Prism it comes from, if anywhere. `alone`
+        keeps other statements off the line."""
+        place = None
         if at is not None and at.file:
-            self._place(at)
+            place = _Place(at.file, self._files.position(at).line)
+            if not alone and self._joins(text, place):
+                self._lines[-1] += f" {text}"
+                return
+            self._place(place)
         for part in text.split("\n"):
             self._add(f"{'    ' * self._depth}{part}".rstrip())
+        self._open = place if _is_simple(text) and not alone else None
+
+    def _joins(self, text: str, place: _Place) -> bool:
+        fits = bool(self._lines) and len(self._lines[-1]) + 1 + len(text) <= WIDTH
+        return fits and _is_simple(text) and place == self._open
 
     @contextmanager
     def indented(self) -> Iterator[None]:
@@ -49,8 +71,7 @@ class Writer:
         yield
         self._depth -= 1
 
-    def _place(self, at: Span) -> None:
-        place = _Place(at.file, self._files.position(at).line)
+    def _place(self, place: _Place) -> None:
         if place != self._counted:
             self._add(f'#line {place.line} "{spell_file(place.file)}"')
             self._named[place.file] = None
