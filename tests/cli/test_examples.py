@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from prismc.backend.toolchain.compilation import ToolchainFailure
+from prismc.backend.toolchain.find import find_nvcc
 from prismc.checker.sync.plan import SyncKind
 from prismc.driver.build import Built, Emit, build_file
 from prismc.driver.options import Options
@@ -51,6 +53,25 @@ def test_ptx_has_the_barriers_of_the_plan(path: Path) -> None:
     assert counts.warp == planned.count(SyncKind.WARP_BARRIER)
     assert counts.named == planned.count(SyncKind.NAMED_BARRIER)
     assert len(planned) == counts.full + counts.warp + counts.named
+
+
+def test_nvcc_is_another_way_to_the_same(tmp_path: Path) -> None:
+    try:
+        find_nvcc()
+    except ToolchainFailure as failure:
+        pytest.skip(f"no nvcc: {failure}")
+    path = ROOT / "examples" / "block_sum.prism"
+    reports = [
+        build(path, (TARGETS["sm_80"], TARGETS["sm_90a"]), compiler)[1].reports
+        for compiler in ("nvrtc", "nvcc")
+    ]
+    for ours, theirs in zip(*reports, strict=True):
+        assert ours.barriers == theirs.barriers
+        assert (ours.kernel, ours.target, ours.shared_bytes) == (
+            theirs.kernel,
+            theirs.target,
+            theirs.shared_bytes,
+        )
 
 
 def test_tf32_uses_tensor_cores() -> None:

@@ -6,11 +6,28 @@ from pathlib import Path
 
 import pytest
 
+from prismc.diagnostics.text import render_problems
+from prismc.source.resources import stdlib_folder
+from support.checking import check_texts
+from support.fences import read_fences
 from support.spec_page import Case, read_cases, run_case
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CASES = [case for page in PAGES for case in read_cases(page)]
+
+
+def test_readme_shows_what_the_compiler_says() -> None:
+    fences = read_fences(ROOT / "README.md")
+    programs = {f.file_name: f.text for f in fences if f.language == "prism" and f.file_name}
+    shown = [f.text for f in fences if f.text.startswith("$ prismc check ")]
+    assert shown
+    for text in shown:
+        command, _, output = text.partition("\n")
+        root = command.split()[-1]
+        session = check_texts(programs, root)
+        said = render_problems(session.problems, session.files)
+        assert said.replace(str(stdlib_folder()), "stdlib") == output
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
