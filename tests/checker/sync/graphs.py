@@ -91,6 +91,7 @@ class Builder:
             footprint=footprint,
             views=views,
             loops=tuple(loop for loop, _ in self._loops),
+            own_loops=(),
             at=self.span(),
         )
         self.accesses.append(access)

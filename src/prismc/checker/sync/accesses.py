@@ -24,7 +24,7 @@ from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.roots import Path, Pointers
 from prismc.checker.types import typed
 from prismc.hardware.groups import Level
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
 # Elements that one access is evaluated for, over all threads and iterations.
@@ -44,14 +44,22 @@ class Here(Record):
 
     units: tuple[int, ...]
     loops: tuple[int, ...] = ()
+    own_loops: tuple[int, ...] = ()
     guards: tuple[Guard, ...] = ()
 
     @property
     def threads(self) -> int:
+        """All that run the code."""
         threads = 0
         for unit in self.units:
             threads |= unit
         return threads
+
+    def inside(self, loop: int) -> Here:
+        """The same in the body of a loop."""
+        is_own = all(unit & (unit - 1) == 0 for unit in self.units)
+        own_loops = (*self.own_loops, loop) if is_own else self.own_loops
+        return replace(self, loops=(*self.loops, loop), own_loops=own_loops)
 
 
 class Accesses:
@@ -76,7 +84,7 @@ class Accesses:
         """Note a narrowing before anything goes through it."""
         perspective = view.variable.perspective
         self.view_uses[view.variable] = ViewUse(
-            view=view.variable.id,
+            view=(view.variable.id,),
             name=view.variable.name,
             size=perspective.size if perspective.level is Level.THREAD else 0,
             loops=loops,
@@ -97,28 +105,31 @@ class Accesses:
         footprint = unknown_footprint(here.threads)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
-        return self.add(kind, path, footprint, here.loops, at)
+        return self.add(kind, path, footprint, here, at)
 
     def anything(self, kind: AccessKind, here: Here, at: Span) -> Access:
         """An access to any memory that the function can name."""
         path = Path(roots=self.pointers.everything(), is_known=False)
-        return self.add(kind, path, unknown_footprint(here.threads), here.loops, at)
+        return self.add(kind, path, unknown_footprint(here.threads), here, at)
 
     def add(
         self,
         kind: AccessKind,
         path: Path,
         footprint: Footprint,
-        loops: tuple[int, ...],
+        here: Here,
         at: Span,
+        inside: tuple[ViewUse, ...] = (),
     ) -> Access:
+        """One access with all that is known of it; `inside` are narrowings of a callee."""
         access = Access(
             number=len(self.made),
             roots=path.roots or self.pointers.everything(),
             kind=kind,
             footprint=footprint,
-            views=tuple(self.view_uses[view.variable] for view in path.views),
-            loops=loops,
+            views=(*(self.view_uses[view.variable] for view in path.views), *inside),
+            loops=here.loops,
+            own_loops=here.own_loops,
             at=at,
         )
         self.made.append(access)

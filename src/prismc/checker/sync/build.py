@@ -171,7 +171,7 @@ class _Builder:
         return replace(here, guards=(*here.guards, guard))
 
     def _while(self, statement: typed.While, here: Here) -> Iterator[Node]:
-        inside = replace(here, loops=(*here.loops, statement.id))
+        inside = here.inside(statement.id)
         condition = statement.condition
         test = self._part(statement, self._events.of_statement(statement, inside))
         forever = isinstance(condition, typed.Constant) and bool(condition.value)
@@ -180,7 +180,7 @@ class _Builder:
         yield from self._loop(statement, head, test, body, runs=forever, ends=not forever)
 
     def _for(self, statement: typed.For, here: Here) -> Iterator[Node]:
-        inside = replace(here, loops=(*here.loops, statement.id))
+        inside = here.inside(statement.id)
         head = self._part(statement, self._events.of_statement(statement, here))
         body = self.sequence(statement.body, inside)
         runs = self._trips.get(statement.id, 0) > 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from prismc.checker.sync.accesses import Accesses, Guard, Here
-from prismc.checker.sync.coverage import barrier
-from prismc.checker.sync.graph import Access, Exit, Flow, Summary
+from prismc.checker.sync.coverage import NONE, barrier
+from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.summaries import FunctionSummary, Lifter
 from prismc.checker.types import typed
@@ -134,16 +134,19 @@ class Events:
             kinds = (AccessKind.READ, AccessKind.WRITE)
             yield from self._through_arguments(call, here, kinds)
             return
-        for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
-            if isinstance(parameter.type, PointerType):
-                for kind, named in (
-                    (AccessKind.READ, effects.reads),
-                    (AccessKind.WRITE, effects.writes),
-                ):
-                    if parameter in named:
-                        yield self._through(call, parameter, argument, here, kind)
-        if effects.syncs is not None:
-            yield _synchronised(effects.syncs, here)
+        accesses = [
+            self._through(call, parameter, argument, here, kind)
+            for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True)
+            for kind, named in (
+                (AccessKind.READ, effects.reads),
+                (AccessKind.WRITE, effects.writes),
+            )
+            if parameter in named
+        ]
+        if effects.syncs is None:
+            yield from accesses
+        else:
+            yield _synchronised(accesses, effects.syncs, here)
 
     def _through_arguments(
         self, call: typed.Call, here: Here, kinds: tuple[AccessKind, ...]
@@ -182,8 +185,9 @@ def _lanes(value: Type, pointer: Type) -> int:
     return 1
 
 
-def _synchronised(perspective: Perspective, here: Here) -> Summary:
-    """A call that makes each unit of `perspective` wait for its threads."""
+def _synchronised(accesses: list[Access], perspective: Perspective, here: Here) -> Summary:
+    """A call that makes each unit of `perspective` wait for its threads, at some time before or
+    after it touches memory: the accesses count as outside of that order."""
     units = here.units
     if perspective.level is Level.THREAD:
         size = perspective.size
@@ -194,5 +198,8 @@ def _synchronised(perspective: Perspective, here: Here) -> Summary:
             for start in range(0, unit.bit_length(), size)
             if part << start & unit
         )
-    flow = Flow(through=barrier(units), pending=())
-    return Summary(entries=(), exits=((Exit.NORMAL, flow),))
+    pending = tuple(Pending(access=access, after=NONE) for access in accesses)
+    return Summary(
+        entries=tuple(Entry(access=access, before=NONE) for access in accesses),
+        exits=((Exit.NORMAL, Flow(through=barrier(units), pending=pending)),),
+    )

@@ -44,11 +44,12 @@ class Root(Record):
 class ViewUse(Record):
     """A narrowing that an access goes through, in one execution of its statement.
 
-    `view` is the id of the view's variable, `size` the threads of a piece (0 for a whole block or
-    more), `loops` the loops around the narrowing.
+    `view` tells narrowings apart: the ids of the calls that lead to it, then of the view's
+    variable. `size` is the threads of a piece (0 for a whole block or more), `loops` are the loops
+    around the narrowing.
     """
 
-    view: int
+    view: tuple[int, ...]
     name: str
     size: int
     loops: tuple[int, ...]
@@ -56,7 +57,7 @@ class ViewUse(Record):
 
 class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
-    outermost first."""
+    outermost first; `own_loops` those that each thread goes through by itself."""
 
     number: int
     roots: tuple[Root, ...]
@@ -64,6 +65,7 @@ class Access(Record):
     footprint: Footprint
     views: tuple[ViewUse, ...]
     loops: tuple[int, ...]
+    own_loops: tuple[int, ...]
     at: Span
 
 

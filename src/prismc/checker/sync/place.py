@@ -289,7 +289,7 @@ class _Circle:
             start = self._node_of(gap.conflict, chosen) + 1
             intervals.append((list(range(start, gap.index + 1)), gap.conflict))
         if not intervals:
-            found = self._repeated_conflict(chosen, {})
+            found = None if self._around.speaks_alone else self._open(chosen, {})
             if found is None:
                 return None
             intervals.append((self._gaps_around(found, chosen), found))
@@ -325,20 +325,31 @@ class _Circle:
             yield {index or self._size: found for index, found in gaps.items()}
 
     def _repaired(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
-        """With a barrier at the start of the body if paths that the circle does not show need one:
-        from `continue`, or from what is evaluated once before the loop."""
-        found = self._repeated_conflict(chosen, gaps)
-        if found is None:
-            state = self._around.state()
-            state.expect(_behind(self._head))
-            found = state.conflict(self._iteration(chosen, gaps))
-        return gaps if found is None or self._around.speaks_alone else {0: found, **gaps}
+        """With further barriers for paths that the circle does not show: from `continue`, or from
+        what is evaluated once before the loop."""
+        while not self._around.speaks_alone and (found := self._open(chosen, gaps)) is not None:
+            gap = self._gap_for(found, chosen, gaps)
+            if gap is None:
+                break
+            gaps = {gap: found, **gaps}
+        return gaps
 
-    def _repeated_conflict(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
+    def _gap_for(self, conflict: Conflict, chosen: list[Planned], gaps: Gaps) -> int | None:
+        """A gap where a barrier settles a conflict."""
+        for gap in range(self._size + 1):
+            if gap not in gaps:
+                rest = self._open(chosen, {gap: conflict, **gaps})
+                if rest is None or (rest.earlier, rest.later) != (conflict.earlier, conflict.later):
+                    return gap
+        return None
+
+    def _open(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
+        """A conflict with an earlier iteration, or with what comes before the loop's body."""
         iteration = self._iteration(chosen, gaps)
         state = self._around.state()
+        state.expect(_behind(self._head))
         state.expect(repeated(iteration, self._loop.loop))
-        return None if self._around.speaks_alone else state.conflict(iteration)
+        return state.conflict(iteration)
 
     def _iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
         return iteration_of(self._conflicts, self._test, self._around.along(chosen, gaps))

@@ -15,7 +15,7 @@ from prismc.checker.sync.errors import (
     OverlappingPieces,
 )
 from prismc.checker.sync.forms import Atom
-from prismc.checker.sync.graph import Access, Graph
+from prismc.checker.sync.graph import Access, Crossing, Graph
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
@@ -69,7 +69,8 @@ def report_overlaps(
 
 def _report_overlap(access: Access, conflicts: Conflicts, sink: Sink) -> None:
     everyone = (access.footprint.threads,)
-    meeting = conflicts.meeting(access, access, (), everyone)
+    crossed = tuple((loop, Crossing.ENDED) for loop in sorted(access.own_loops))
+    meeting = conflicts.meeting(access, access, crossed, everyone)
     if not meeting.is_exact or not meeting.classes:
         return
     first, second = _two(*meeting.classes[0])

@@ -111,7 +111,7 @@ class Pointers:
                 if isinstance(statement, typed.Return) and isinstance(of, PointerType)
             ]
             path = _either(paths)
-            parameters = tuple(dict.fromkeys(root.parameter for root in path.roots))
+            parameters = tuple(r.parameter for r in path.roots if r.parameter >= 0)
             is_whole = path.is_known and not path.views
             found.append(Returned(parameters=parameters, is_whole=is_whole))
         return tuple(found)

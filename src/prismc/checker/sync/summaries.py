@@ -14,10 +14,10 @@ from prismc.checker.sync.coverage import Coverage, both
 from prismc.checker.sync.evaluate import Counters
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
 from prismc.checker.sync.forms import Atom, Coefficient, Form, constant, plus, times
-from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Root, Summary
+from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Root, Summary, ViewUse
 from prismc.checker.sync.roots import Path, Returned
 from prismc.checker.types import typed
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 
 class FunctionSummary(Record):
@@ -78,10 +78,19 @@ class Lifter:
                 access.kind,
                 path,
                 self._footprint(access.footprint, path),
-                self._here.loops,
+                self._here,
                 self._call.span,
+                self._views(access),
             )
         return self._lifted[access.number]
+
+    def _views(self, access: Access) -> tuple[ViewUse, ...]:
+        """The callee's own narrowings, if one call executes them once."""
+        return tuple(
+            replace(use, view=(self._call.id, *use.view), loops=self._here.loops)
+            for use in access.views
+            if not use.loops
+        )
 
     def _path(self, roots: tuple[Root, ...]) -> Path:
         """The caller's memory behind the callee's roots."""
