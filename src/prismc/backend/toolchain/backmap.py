@@ -39,7 +39,11 @@ def told_problems(
     A failed compilation always tells at least one error.
     """
     teller = _Teller(compilation, module, files)
-    problems = [teller.problem(message) for message in read_log(compilation.log)]
+    messages = read_log(compilation.log)
+    if any(message.weight is Weight.GAVE_UP for message in messages):
+        # The lesser notes are consequences of the one that gave up.
+        messages = tuple(m for m in messages if not m.note or m.weight is Weight.GAVE_UP)
+    problems = [teller.problem(message) for message in messages]
     refused = any(isinstance(problem, GeneratedCodeRefused) for problem in problems)
     if compilation.cubin is None and not refused:
         problems.append(teller.unexplained())
