@@ -55,7 +55,7 @@ class Builtins(MemoryBuiltins):
         """`f32(x)`: by value, between any two scalars."""
         if not self.takes(call, 1, 1):
             return self.refused(call.span)
-        value = self.expression(call.arguments[0], target)
+        value = self.expression(call.arguments[0])
         if is_refused(value) or isinstance(target, ErrorType):
             return self.refused(call.span)
         if not isinstance(target, ScalarType) or not isinstance(

@@ -71,7 +71,6 @@ class Calls(Generics):
             generics=callee.generics,
             arguments=node.arguments,
             span=node.span,
-            name_span=callee.node.span,
         )
 
     def statement_builtin(self, node: ast.Expression) -> BuiltinCall | None:

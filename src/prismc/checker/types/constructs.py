@@ -68,7 +68,9 @@ class Constructs(Statements):
         """The taken branch; both while a generic body is tried and the condition is not known."""
         condition = self.expression(node.condition, BOOLEAN)
         if is_refused(condition):
+            outer, self.is_undecided = self.is_undecided, True
             body, otherwise = self.statements(node.body), self.statements(node.otherwise)
+            self.is_undecided = outer
             return (self._block(node, body), self._block(node, otherwise))
         if not is_boolean(condition.type):
             self.require_bool(node.condition, "`static if`")

@@ -102,6 +102,8 @@ class Context(ABC):
         self.bound = Bound(0, 0, 1, 1)
         self.destination: Perspective | None = None
         self.is_unsafe = False
+        # Inside a branch of a `static if` whose condition is not known: it may not exist.
+        self.is_undecided = False
         self.is_failed = False
         self.is_async_refused = False
         self.loops = 0

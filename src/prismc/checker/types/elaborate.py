@@ -62,6 +62,7 @@ class Elaboration:
         self._last_id = 0
         self._instances: dict[_Key, typed.Instance | None] = {}
         self._symbols: dict[typed.Instance, Symbol] = {}
+        self._made: set[Symbol] = set()
         self._waiting: list[FunctionElaborator] = []
         self._finished: dict[typed.Instance, FunctionElaborator] = {}
         self._bodies: dict[typed.Instance, typed.Body] = {}
@@ -82,10 +83,14 @@ class Elaboration:
             elif isinstance(node, ast.Export):
                 self._export(symbol, node)
         self._drain()
-        made = set(self._symbols.values())
-        for symbol, node in declarations:
-            if isinstance(node, ast.Function | ast.Kernel) and symbol not in made:
-                self._check_alone(symbol, node)
+        functions = [d for d in declarations if isinstance(d[1], ast.Function | ast.Kernel)]
+        for symbol, node in functions:
+            if not _generics(node) and symbol not in self._made:
+                self.instance(Request(symbol=symbol))
+                self._drain()
+        for symbol, node in functions:
+            if _generics(node) and symbol not in self._made:
+                self._try_generic(symbol, len(_generics(node)))
         self._warn_of_tests()
 
     def program(self) -> typed.Program:
@@ -114,14 +119,9 @@ class Elaboration:
             if isinstance(node, ast.Export) or (isinstance(node, ast.Kernel) and not node.generics):
                 self._taken.add(symbol.name)
 
-    def _check_alone(self, symbol: Symbol, node: ast.Function | ast.Kernel) -> None:
-        """A function that nothing reached; a generic one without knowing its arguments."""
-        arguments: tuple[Argument, ...] = (UNKNOWN,) * len(node.generics)
-        request = Request(symbol=symbol, arguments=arguments, is_trial=bool(node.generics))
-        if not node.generics:
-            self.instance(request)
-            self._drain()
-            return
+    def _try_generic(self, symbol: Symbol, count: int) -> None:
+        """A generic that nothing specialised, for what does not depend on its arguments."""
+        request = Request(symbol=symbol, arguments=(UNKNOWN,) * count, is_trial=True)
         trial = FunctionElaborator(self, symbol.module, request)
         errors = self.sink.errors_reported
         if trial.signature(symbol.name) is not None and self.sink.errors_reported == errors:
@@ -216,6 +216,7 @@ class Elaboration:
         self._taken.add(made.symbol)
         self._instances[key] = made
         self._symbols[made] = request.symbol
+        self._made.add(request.symbol)
         if made.kind is typed.InstanceKind.EXPRESSION:
             self._finish(elaborator)
         else:
@@ -265,3 +266,7 @@ class Elaboration:
         assert elaborator.instance is not None
         self._finished[elaborator.instance] = elaborator
         self._bodies[elaborator.instance] = elaborator.body()
+
+
+def _generics(node: ast.Declaration) -> tuple[ast.Generic, ...]:
+    return node.generics if isinstance(node, ast.Function | ast.Kernel) else ()

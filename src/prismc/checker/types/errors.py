@@ -207,10 +207,10 @@ class NotAValue(Problem):
 class NotAPerspective(Problem):
     code = "P0322"
     title = "not a perspective"
-    message = "`{name}` is no perspective"
+    message = "{what} is no perspective"
     help_text = "write `level[n]`, or the name of a generic `perspective`"
 
-    name: str
+    what: str
 
 
 class BadPerspectiveSize(Problem):

@@ -7,9 +7,10 @@ from prismc.checker.types.call_errors import NeedsUnsafe
 from prismc.checker.types.context import is_refused
 from prismc.checker.types.conversions import is_integer
 from prismc.checker.types.errors import NotAPointer
-from prismc.checker.types.model import ERROR, PointerType, ScalarType, Type, VectorType
+from prismc.checker.types.model import ERROR, INT, PointerType, ScalarType, Type, VectorType
 from prismc.checker.types.number_builtins import UNSIGNED, BuiltinCall, NumberBuiltins
 from prismc.checker.types.show import show
+from prismc.checker.types.walk import expressions_in
 from prismc.frontend import ast
 from prismc.hardware.scalars import U32, U64
 
@@ -44,7 +45,18 @@ class MemoryBuiltins(NumberBuiltins):
                 "pass two values of 16 bits, four of 8, or two of 32",
             )
         word = ScalarType(scalar=UNSIGNED[scalar.scalar.bits * len(values)])
-        return self._made(call, tuple(values), word)
+        bits = scalar.scalar.bits
+        parts = [self._at_bit(value, word, i * bits) for i, value in enumerate(values)]
+        packed = parts[0]
+        for part in parts[1:]:
+            packed = self.combine("|", packed, part, call.span, call.span)
+        return packed
+
+    def _at_bit(self, value: typed.Expression, word: Type, bit: int) -> typed.Expression:
+        """The bits of a value as part of a wider unsigned word, `bit` places up."""
+        pattern = self.as_integer(self.bits_of(value), word)
+        amount = self.constant(value.span, INT, bit)
+        return self.combine("<<", pattern, amount, value.span, value.span) if bit else pattern
 
     def _unpack(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`unpack[f16](x)`: the parts of a word as a vector, low bits first."""
@@ -65,7 +77,16 @@ class MemoryBuiltins(NumberBuiltins):
         type_ = self.vector(part, lanes, _as_node(call))
         if not isinstance(type_, VectorType):
             return self.refused(call.span)
-        return self._made(call, (value,), type_)
+        if any(isinstance(inner, typed.Call) for inner in expressions_in(value)):
+            return self._refuse(call, "it takes apart what is computed once", "use a variable")
+        elements = tuple(self._from_bit(value, part, i * part.scalar.bits) for i in range(lanes))
+        return typed.MakeVector(id=self.id(), span=call.span, type=type_, elements=elements)
+
+    def _from_bit(self, word: typed.Expression, part: ScalarType, bit: int) -> typed.Expression:
+        amount = self.constant(word.span, INT, bit)
+        shifted = self.combine(">>", word, amount, word.span, word.span) if bit else word
+        pattern = self.as_integer(shifted, ScalarType(scalar=UNSIGNED[part.scalar.bits]))
+        return self.reinterpreted(pattern, part.scalar, word.span)
 
     def _load_vector(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`load_vec[4](p, i)`: elements i to i + 3 in one access."""

@@ -27,7 +27,6 @@ class BuiltinCall(Record):
     generics: tuple[ast.Expression, ...]
     arguments: tuple[ast.Expression, ...]
     span: Span
-    name_span: Span
 
 
 class NumberBuiltins(Operators):
@@ -112,7 +111,18 @@ class NumberBuiltins(Operators):
             )
         if call.name == "log2" and isinstance(value, typed.Constant) and value.value <= 0:
             return self._refuse(call, "it takes a positive number", "pass 1 or more")
+        if call.name == "log2" and not isinstance(value, typed.Constant):
+            return self._log2(call, value)
         return self._made(call, (value,), INT)
+
+    def _log2(self, call: BuiltinCall, value: typed.Expression) -> typed.Expression:
+        """The position of the highest bit: what is above it are leading zeros."""
+        assert isinstance(value.type, ScalarType)
+        zeros = typed.Builtin(
+            id=self.id(), span=call.span, type=INT, name="clz", arguments=(value,)
+        )
+        top = self.constant(call.span, INT, value.type.scalar.bits - 1)
+        return self.combine("-", top, zeros, call.span, call.span)
 
     def _bits(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """Float to unsigned of its size; unsigned to the type that is asked for."""
@@ -131,13 +141,26 @@ class NumberBuiltins(Operators):
                 f"{show(value.type)} has {source.bits} bits, {show(expected or INT)} has not",
                 f"ask for a type of {source.bits} bits",
             )
+        return self.reinterpreted(value, target, call.span)
+
+    def reinterpreted(
+        self, value: typed.Expression, target: Scalar, span: Span
+    ) -> typed.Expression:
+        """The same bits as a value of another type of this size."""
+        assert isinstance(value.type, ScalarType)
+        type_ = ScalarType(scalar=target)
+        if value.type == type_:
+            return value
         if isinstance(value, typed.Constant):
-            folded = _reinterpret(value.value, source, target)
+            folded = _reinterpret(value.value, value.type.scalar, target)
             if folded is not None:
-                return self.constant(call.span, ScalarType(scalar=target), folded)
-        return typed.Bits(
-            id=self.id(), span=call.span, type=ScalarType(scalar=target), operand=value
-        )
+                return self.constant(span, type_, folded)
+        return typed.Bits(id=self.id(), span=span, type=type_, operand=value)
+
+    def bits_of(self, value: typed.Expression) -> typed.Expression:
+        """A scalar as an unsigned integer of its size."""
+        assert isinstance(value.type, ScalarType)
+        return self.reinterpreted(value, UNSIGNED[value.type.scalar.bits], value.span)
 
 
 def _is_float(of: Type) -> bool:

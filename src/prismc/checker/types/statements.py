@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadArgument,
@@ -271,7 +272,7 @@ class Statements(Declarations):
             self.require_bool(node.condition, "`static assert`")
             return
         constant = self.require_constant(condition, "a static assertion")
-        if constant is None or constant.value:
+        if constant is None or constant.value or self.is_undecided:
             return
         shown = {
             reference.name: self._shown_constant(reference)
@@ -288,11 +289,13 @@ class Statements(Declarations):
 
     def _shown_constant(self, node: ast.Expression) -> str:
         """The value of a name in a condition; empty for what is no constant."""
+        symbol = self.symbol_at(node)
+        if symbol is not None and symbol.kind is SymbolKind.BUILTIN:
+            return ""
         if self.names_perspective(node):
             return str(self.perspective_of(node))
         if self.names_type(node):
             return show(self.type_of(node))
-        symbol = self.symbol_at(node)
         binding = self.environment.get(symbol) if symbol is not None else None
         if symbol is not None and binding is None and isinstance(symbol.node, ast.Constant):
             binding = self.program.constant(symbol)

@@ -182,16 +182,14 @@ class TypeExpressions(Conversions):
         if isinstance(binding, Perspective):
             return binding
         symbol = self.symbol_at(node)
-        if isinstance(binding, Unknown) or symbol is None or symbol.kind is SymbolKind.UNKNOWN:
+        is_name = isinstance(node, ast.Reference | ast.Member)
+        is_refused_name = is_name and (symbol is None or symbol.kind is SymbolKind.UNKNOWN)
+        if isinstance(binding, Unknown) or is_refused_name:
             self.is_failed = True
             return None
-        self.report(
-            NotAPerspective(
-                at=node.span,
-                name=symbol.name,
-                related=self.note(symbol.span, "it is declared here") if symbol.module else (),
-            )
-        )
+        what = f"`{symbol.name}`" if symbol is not None else "this"
+        note = self.note(symbol.span, "it is declared here") if symbol and symbol.module else ()
+        self.report(NotAPerspective(at=node.span, what=what, related=note))
         return None
 
     def names_perspective(self, node: ast.Expression) -> bool:
