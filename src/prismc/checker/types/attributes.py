@@ -128,17 +128,17 @@ class Attributes(Constructs):
         return Bound(sizes[Level.GRID], sizes[Level.BLOCK], sizes[Level.THREAD], base)
 
     def _shared_bytes(self, attribute: ast.Attribute) -> int | None:
+        """`smem =` in bytes, None if it is left out."""
+        found: int | None = None
         for argument in attribute.named:
             if argument.name.text != "smem":
                 advice = did_you_mean(argument.name.text, ("smem",), "only `smem = bytes` is named")
                 self._bad_requires(argument.name, f"`{argument.name.text}` is unknown", advice)
                 continue
-            value = self.constant_integer(argument.value, "`smem`")
-            if value is not None and value < 0:
+            found = self.constant_integer(argument.value, "`smem`")
+            if found is not None and found < 0:
                 self._bad_requires(argument.value, "`smem` is negative", "give bytes")
-                continue
-            return value
-        return None
+        return found
 
     # ------------------------------------------------------------------ launch
 
