@@ -107,6 +107,6 @@ def progress(steps: int, what: str) -> Iterator[Progress]:
 
         class Shown(Progress):
             def step(self, what: str) -> None:
-                bar.update(task, advance=1, description=what)
+                bar.update(task, advance=1, description=f"compiled {what}")
 
         yield Shown()
