@@ -8,6 +8,7 @@ sign is the bit pattern's business.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from math import floor
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ LAYOUTS = {
 }
 
 
+@cache
 def value(bits: int, name: str) -> Number:
     """The number that a bit pattern stands for."""
     layout = LAYOUTS[name]
@@ -60,6 +62,7 @@ def value(bits: int, name: str) -> Number:
     return -magnitude if negative else magnitude
 
 
+@cache
 def power(exponent: int) -> Fraction:
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
@@ -93,6 +96,7 @@ def whole(ratio: Fraction, rounding: str) -> int:
             raise AssertionError(rounding)
 
 
+@cache
 def encode(
     number: Number,
     name: str,

@@ -54,9 +54,10 @@ def predicates(count: int) -> list[bool]:
     return [bool(place % 3) for place in range(count)]
 
 
-@pytest.mark.parametrize(
-    "type_name", ["b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"]
-)
+INTEGERS = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64")
+
+
+@pytest.mark.parametrize("type_name", INTEGERS)
 def test_setp_on_integers(type_name: str) -> None:
     operands = pairs(integers(int(type_name[1:]), 22))
     names = list(RELATIONS) if type_name[0] == "s" else [*RELATIONS, *UNSIGNED_NAMES]
@@ -99,7 +100,7 @@ def test_setp_on_floats(name: str, relation: str) -> None:
 
 
 def packed_columns(name: str) -> list[list[int]]:
-    low = operand_columns(name, 2, count=20, seed=1)
+    low = [column[::3] for column in operand_columns(name, 2, count=20, seed=1)]
     high = [column[::-1] for column in low]
     return [
         [x | y << 16 for x, y in zip(*both, strict=True)] for both in zip(low, high, strict=True)
@@ -135,13 +136,14 @@ def test_setp_and_set_on_pairs(opcode: str, relation: str) -> None:
             lambda a, b, t=true: sum(t << 16 * i for i, each in enumerate(halves(a, b)) if each),
             operands,
         )
-        compare(
-            f"set.{relation}.or{modifier}.{result}.{type_name}",
-            lambda a, b, c, t=true: sum(
-                t << 16 * i for i, each in enumerate(halves(a, b)) if each or c
-            ),
-            [*operands, third],
-        )
+        for combine, join in COMBINE.items():
+            compare(
+                f"set.{relation}.{combine}{modifier}.{result}.{type_name}",
+                lambda a, b, c, t=true, j=join: sum(
+                    t << 16 * i for i, each in enumerate(halves(a, b)) if j(each, c)
+                ),
+                [*operands, third],
+            )
 
 
 def one(name: str) -> int:
@@ -154,33 +156,56 @@ def true_of(result: str) -> int:
 
 
 @pytest.mark.parametrize("result", ["u16", "s16", "u32", "s32", "f16", "bf16", "f32"])
-def test_set(result: str) -> None:
+@pytest.mark.parametrize("type_name", INTEGERS)
+def test_set_on_integers(result: str, type_name: str) -> None:
     true = true_of(result)
-    for type_name in ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"):
-        operands = pairs(integers(int(type_name[1:]), 12))
-        for name in ("eq", "ne") if type_name[0] == "b" else ("lt", "ge"):
+    operands = [*pairs(integers(int(type_name[1:]), 12))]
+    third = predicates(len(operands[0]))
+    names = {name: name for name in RELATIONS} | UNSIGNED_NAMES
+    for name, relation in names.items():
+        if (type_name[0] == "b" and name not in ("eq", "ne")) or (
+            type_name[0] == "s" and name in UNSIGNED_NAMES
+        ):
+            continue
+
+        def holds(a: int, b: int, r: str = relation) -> bool:
+            return RELATIONS[r](integer(a, type_name), integer(b, type_name))
+
+        compare(
+            f"set.{name}.{result}.{type_name}", lambda *x, h=holds: true if h(*x) else 0, operands
+        )
+        for combine, join in COMBINE.items() if name == "ne" else ():
             compare(
-                f"set.{name}.{result}.{type_name}",
-                lambda a, b, r=RELATIONS[name], t=type_name: (
-                    true if r(integer(a, t), integer(b, t)) else 0
-                ),
-                operands,
+                f"set.{name}.{combine}.{result}.{type_name}",
+                lambda a, b, c, h=holds, j=join: true if j(h(a, b), c) else 0,
+                [*operands, third],
             )
-    for name in ("f16", "bf16", "f32", "f64"):
-        operands = operand_columns(name, 2, count=5)
-        third = predicates(len(operands[0]))
-        for relation in ("lt", "neu"):
-            for ftz in ("", ".ftz") if name in ("f16", "f32") else ("",):
 
-                def expected(
-                    a: int, b: int, c: bool = True, n: str = name, r: str = relation, f: str = ftz
-                ) -> int:
-                    if f:
-                        a, b = flush(a, n), flush(b, n)
-                    return true if related(r, a, b, n) and c else 0
 
-                compare(f"set.{relation}{ftz}.{result}.{name}", expected, operands)
-                compare(f"set.{relation}.and{ftz}.{result}.{name}", expected, [*operands, third])
+@pytest.mark.parametrize("result", ["u16", "s16", "u32", "s32", "f16", "bf16", "f32"])
+@pytest.mark.parametrize("form", ["f16", "ftz.f16", "bf16", "f32", "ftz.f32", "f64"])
+def test_set_on_floats(result: str, form: str) -> None:
+    head, _, name = form.rpartition(".")
+    modifier = f".{head}" if head else ""
+    true = true_of(result)
+    operands = [column[::2] for column in operand_columns(name, 2, count=5)]
+    third = predicates(len(operands[0]))
+    for relation in ORDERED:
+
+        def holds(a: int, b: int, r: str = relation) -> bool:
+            return related(r, *(flush(x, name) if head else x for x in (a, b)), name)
+
+        compare(
+            f"set.{relation}{modifier}.{result}.{name}",
+            lambda *x, h=holds: true if h(*x) else 0,
+            operands,
+        )
+        for combine, join in COMBINE.items() if relation == "ltu" else ():
+            compare(
+                f"set.{relation}.{combine}{modifier}.{result}.{name}",
+                lambda a, b, c, h=holds, j=join: true if j(h(a, b), c) else 0,
+                [*operands, third],
+            )
 
 
 MOVABLE = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64")
@@ -307,12 +332,12 @@ def test_extremes(name: str, opcode: str, modifier: str) -> None:
     if name == "f32" and "xorsign" not in modifier:
         form = f"{opcode}{modifier}.abs.f32"
         compare(form, lambda *x: extreme(form, name, *x), operand_columns(name, 3, count=30))
-    if name != "f32":
+    for ftz in {"f16": ("", ".ftz"), "bf16": ("",), "f32": ()}[name]:
+        form = f"{opcode}{ftz}{modifier}"
         compare(
-            f"{opcode}{modifier}.{name}x2",
-            lambda a, b: (
-                extreme(f"{opcode}{modifier}", name, a & 0xFFFF, b & 0xFFFF)
-                | extreme(f"{opcode}{modifier}", name, a >> 16, b >> 16) << 16
+            f"{form}.{name}x2",
+            lambda a, b, f=form: (
+                extreme(f, name, a & 0xFFFF, b & 0xFFFF) | extreme(f, name, a >> 16, b >> 16) << 16
             ),
             packed_columns(name),
         )

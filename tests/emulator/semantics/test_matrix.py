@@ -269,10 +269,18 @@ def multiply(case: Case, a: Patterns, b: Patterns, c: Patterns) -> Patterns:
     return unpack(registers, layout.c, BITS[case.d])
 
 
+def looked_up(numbers: Numbers, bits_of: Callable[[int], int]) -> Patterns:
+    """`bits_of` each number: a table for a small range, else one by one."""
+    least, most = int(numbers.min()), int(numbers.max())
+    if most - least > 1 << 16:
+        return np.vectorize(lambda number: bits_of(int(number)), otypes=[np.uint64])(numbers)
+    table = [bits_of(number) for number in range(least, most + 1)]
+    return np.array(table, dtype=np.uint64)[numbers - least]
+
+
 def patterns(numbers: Numbers, type_name: str) -> Patterns:
     """Small integers as element patterns."""
-    table = {int(number): pattern(int(number), type_name) for number in np.unique(numbers)}
-    return np.vectorize(table.__getitem__, otypes=[np.uint64])(numbers)
+    return looked_up(numbers, lambda number: pattern(number, type_name))
 
 
 def small(type_name: str, seed: int, *shape: int) -> Numbers:
@@ -284,8 +292,7 @@ def small(type_name: str, seed: int, *shape: int) -> Numbers:
 
 def results(case: Case, totals: Numbers) -> Patterns:
     """Exact sums as the accumulator holds them."""
-    table = {int(total): result_bits(case, Fraction(int(total))) for total in np.unique(totals)}
-    return np.vectorize(table.__getitem__, otypes=[np.uint64])(totals)
+    return looked_up(totals, lambda total: result_bits(case, Fraction(total)))
 
 
 def result_bits(case: Case, total: Fraction) -> int:
@@ -484,8 +491,9 @@ def test_ldmatrix(count: int, trans: str, space: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize("trans", ["", ".trans"])
-def test_stmatrix_undoes_ldmatrix(count: int, trans: str) -> None:
-    _, row, store = bound(f"stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16")
+@pytest.mark.parametrize("space", [".shared", ".shared::cta", ""])
+def test_stmatrix_undoes_ldmatrix(count: int, trans: str, space: str) -> None:
+    _, row, store = bound(f"stmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16")
     assert row.kind is Kind.ROWS_OUT
     load = bound(f"ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16")[2]
     rows = np.random.default_rng(3).integers(0, 256, (5, count, 8, 16), dtype=np.uint8)

@@ -2,8 +2,10 @@
 
 PTX ISA 9.0, 9.7.3 (f32, f64), 9.7.4 (f16, bf16 and their packed forms), 9.7.5 (mixed precision).
 Rounding to nearest in f16, f32 and f64 is NumPy's own. Everything else is computed with the exact
-error beside it (`exact`) and rounded once (`formats`). Which NaN an arithmetic NaN is, is
-unspecified (9.7.3); NumPy's is kept, so that the common paths stay one call long.
+error beside it (`exact`) and rounded once (`formats`).
+
+A NaN that f16, bf16 or f32 arithmetic makes is unspecified (9.7.3): here always the canonical one,
+as on the hardware. In f64 a NaN operand is passed on, quiet, the first one if there are several.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from prismc.emulator.semantics import exact
 from prismc.emulator.semantics.formats import FORMATS, round_pair, widen
 from prismc.emulator.semantics.lanes import (
     Lanes,
+    constant,
     elementwise,
     floats,
     required,
     scalar_of,
     unsigned,
 )
-from prismc.emulator.semantics.registry import Form, Operation, instruction
+from prismc.emulator.semantics.registry import Form, Operation, bits_of, instruction
 from prismc.source.record import Record
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
@@ -125,9 +128,10 @@ def arithmetic(form: Form, operation: Arithmetic) -> Operation:
 
 
 def _rounded(operation: Arithmetic, scalar: str, rounding: str) -> Operation:
+    if rounding == "rn" and scalar == "f64":
+        return _double(operation.native)
     if rounding == "rn" and scalar != "bf16":
-        view, native = floats(scalar), operation.native
-        return lambda *sources: unsigned(native(*map(view, sources)))
+        return _single_or_half(operation.native, scalar)
     if scalar == "f64":
         return _directed_double(operation, rounding)
     target = FORMATS[scalar]
@@ -141,7 +145,48 @@ def _rounded(operation: Arithmetic, scalar: str, rounding: str) -> Operation:
     return narrow
 
 
+def _single_or_half(native: Operation, scalar: str) -> Operation:
+    view = floats(scalar)
+    canonical = constant(FORMATS[scalar].nan, bits_of(scalar))
+
+    def compute(*sources: Lanes) -> Lanes:
+        result = native(*map(view, sources))
+        bits = unsigned(result)
+        if scalar == "f32" and not _any_nan(result):
+            return bits
+        return np.where(is_nan(bits, scalar), canonical, bits)
+
+    return compute
+
+
+def _any_nan(values: Lanes) -> bool:
+    """A sum of squares is a NaN only if one of them is: the fastest look at all of them."""
+    flat = values.reshape(-1)
+    return bool(np.isnan(flat.dot(flat)))
+
+
+def _double(native: Operation) -> Operation:
+    """The NaN of an invalid operation is the one that the hardware makes."""
+    default = np.uint64(0xFFF8000000000000)
+    quiet = np.uint64(0x0008000000000000)
+
+    def compute(*sources: Lanes) -> Lanes:
+        values = [source.view(np.float64) for source in sources]
+        result = native(*values)
+        bits = unsigned(result)
+        if not _any_nan(result):
+            return bits
+        nan: Lanes = default
+        for value, source in zip(reversed(values), reversed(sources), strict=True):
+            nan = np.where(np.isnan(value), source | quiet, nan)
+        return np.where(np.isnan(result), nan, bits)
+
+    return compute
+
+
 def _directed_double(operation: Arithmetic, rounding: str) -> Operation:
+    plain = _double(operation.native)
+
     def directed(*sources: Lanes) -> Lanes:
         values = [source.view(np.float64) for source in sources]
         high, low, exponent = operation.wide(*values)
@@ -150,7 +195,7 @@ def _directed_double(operation: Arithmetic, rounding: str) -> Operation:
             finite &= np.isfinite(value)
         rounded = round_pair(high, low, FORMATS["f64"], rounding, exponent)
         # An exact zero, an infinity and a NaN need no rounding.
-        result = np.where(finite, rounded, unsigned(operation.native(*values)))
+        result = np.where(finite, rounded, plain(*sources))
         return _zero_sign(operation, rounding, values, high, result)
 
     return directed
