@@ -16,6 +16,9 @@ from prismc.source.version import VERSION
 RECURSION_LIMIT = 60_000
 STACK_SIZES = (512 << 20, 64 << 20)
 
+# Seconds that an interrupted run may still take, so that outputs being written become whole.
+GRACE = 0.3
+
 INTERRUPTED, READER_GONE, OUR_BUG = 130, 141, 3
 
 
@@ -51,6 +54,7 @@ def _with_deep_stack(arguments: list[str]) -> int:
         try:
             thread.join()
         except KeyboardInterrupt:
+            thread.join(GRACE)
             sys.stderr.write("prismc: interrupted\n")
             return INTERRUPTED
         return answer[0]
