@@ -148,7 +148,7 @@ class BlockBarriers:
         barrier.joined |= arriving
         per_block = complete.reshape(len(barrier.counted), -1)
         barrier.counted += WARP * np.count_nonzero(per_block, axis=1)
-        self.batch.machine.events.barrier_arrival(run, barrier, arriving)
+        self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
 
     def settle(self) -> None:
         """Looks again at all barriers, because threads have exited."""
@@ -169,6 +169,7 @@ class BlockBarriers:
         barrier.joined |= arriving
         per_block = complete.reshape(len(barrier.counted), -1)
         barrier.counted += WARP * np.count_nonzero(per_block, axis=1)
+        self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
 
     def _settle(self, number: int, barrier: Barrier) -> None:
         """Opens the barrier in the blocks where enough threads have arrived."""

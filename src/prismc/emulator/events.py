@@ -27,7 +27,7 @@ class Events:
     def block_barrier(self, run: Run) -> None:
         """All threads of whole blocks, the run, pass a barrier together."""
 
-    def barrier_arrival(self, run: Run, barrier: Barrier, arriving: Lanes) -> None:
+    def barrier_arrival(self, batch: Batch, barrier: Barrier, arriving: Lanes) -> None:
         """Lanes arrive at a block barrier."""
 
     def barrier_opened(

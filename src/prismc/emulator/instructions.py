@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prismc.emulator.decode import Decoded, Decoder
-from prismc.emulator.execute import access, atomics, calls, compute, control, moves, spaces, sync
+from prismc.emulator.execute import (
+    access,
+    atomics,
+    calls,
+    compute,
+    control,
+    moves,
+    rows,
+    spaces,
+    sync,
+)
 from prismc.emulator.ptx.tree import Instruction
 
 Opener = Callable[[Decoder, Instruction], Decoded]
@@ -33,6 +43,8 @@ OPENERS: dict[str, Opener] = {
     "nanosleep": control.open_nothing,
     "brkpt": control.open_nothing,
     "pmevent": control.open_nothing,
+    "ldmatrix": rows.open_load_matrix,
+    "stmatrix": rows.open_store_matrix,
     "bar": sync.open_barrier,
     "barrier": sync.open_barrier,
     "membar": sync.open_fence,

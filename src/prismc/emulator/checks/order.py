@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 _FULL = np.uint32(0xFFFFFFFF)
 
 
-class Gathered:
-    """What the arrivals at one barrier id know together: per block stamps of all its threads."""
-
-    def __init__(self, blocks: int, width: int) -> None:
-        self.stamps = np.zeros((blocks, width), np.int32)
-        self.views = np.zeros(blocks, np.int32)
-
-
 class ClockEvents(Events):
     """Keeps the clocks of a launch with races watched."""
 
@@ -45,50 +37,27 @@ class ClockEvents(Events):
         now = self.clocks.tick()
         lanes = slice(None) if run.mask is None else run.lanes
         known.base[lanes] = now
-        if known.has_views:
-            blocks = run.mask_array().reshape(known.blocks, -1).any(axis=1)
-            self._share_views(known, np.flatnonzero(blocks), run.mask_array())
+        if known.has_views or known.engines is not None:
+            rows = run.mask_array().reshape(known.blocks, known.width)
+            for block in np.flatnonzero(rows.any(axis=1)):
+                self._share(known, block * known.width + np.flatnonzero(rows[block]))
 
-    def _share_views(self, known: Knowledge, blocks: Lanes, mask: Lanes) -> None:
-        """All lanes of `mask` in each of the blocks know what one of them knows of other blocks."""
-        rows, chosen = known.view.reshape(known.blocks, -1), mask.reshape(known.blocks, -1)
-        for block in blocks:
-            numbers = rows[block][chosen[block]]
-            if numbers.any():
-                joined = self.clocks.views.join_all(np.unique(numbers).tolist())
-                rows[block][chosen[block]] = joined
+    def _share(self, known: Knowledge, lanes: Lanes) -> None:
+        """Lanes of one block share what they know of copy engines and of other blocks."""
+        if known.engines is not None:
+            known.engines[lanes] = known.engines[lanes].max(axis=0)
+        numbers = known.view[lanes]
+        if numbers.any():
+            known.view[lanes] = self.clocks.views.join_all(np.unique(numbers).tolist())
 
-    def barrier_arrival(self, run: Run, barrier: Barrier, arriving: Lanes) -> None:
-        known = self.clocks.of(run.batch)
-        gathered = self._of(barrier, known)
-        now = self.clocks.tick()
-        mask = arriving.reshape(known.blocks, known.width)
-        base = np.where(mask, known.base.reshape(mask.shape), 0)
-        stamps = np.broadcast_to(base.max(axis=1, keepdims=True), mask.shape).copy()
-        by_warp = (known.blocks, known.width // WARP, WARP)
-        warp = np.where(mask, known.warp_base.reshape(mask.shape), 0).reshape(by_warp)
-        shared = np.broadcast_to(warp.max(axis=2, keepdims=True), by_warp).reshape(mask.shape)
-        np.maximum(stamps, shared, out=stamps)
-        if known.pairs is not None:
-            for block in np.flatnonzero(mask.any(axis=1)):
-                row = known.pairs[block][mask[block]].max(axis=0)
-                np.maximum(stamps[block], row, out=stamps[block])
-        stamps[mask] = now
-        np.maximum(gathered.stamps, stamps, out=gathered.stamps)
-        if known.has_views:
-            self._gather_views(known, gathered, mask)
-
-    def _of(self, barrier: Barrier, known: Knowledge) -> Gathered:
-        gathered = barrier.observed
-        if not isinstance(gathered, Gathered):
-            gathered = barrier.observed = Gathered(known.blocks, known.width)
-        return gathered
-
-    def _gather_views(self, known: Knowledge, gathered: Gathered, mask: Lanes) -> None:
-        rows = known.view.reshape(mask.shape)
-        for block in np.flatnonzero(mask.any(axis=1)):
-            numbers = [int(gathered.views[block]), *np.unique(rows[block][mask[block]]).tolist()]
-            gathered.views[block] = self.clocks.views.join_all(numbers)
+    def barrier_arrival(self, batch: Batch, barrier: Barrier, arriving: Lanes) -> None:
+        known = self.clocks.of(batch)
+        gathered = _gathered(barrier, known.blocks)
+        rows = arriving.reshape(known.blocks, known.width)
+        for block in np.flatnonzero(rows.any(axis=1)):
+            lanes = block * known.width + np.flatnonzero(rows[block])
+            view = self.clocks.gather(known, lanes)
+            gathered[block] = self.clocks.views.join(int(gathered[block]), view)
 
     def barrier_opened(
         self,
@@ -100,28 +69,18 @@ class ClockEvents(Events):
         released: Lanes,
     ) -> None:
         known = self.clocks.of(batch)
-        gathered = self._of(barrier, known)
+        gathered = _gathered(barrier, known.blocks)
         rows = released.reshape(known.blocks, known.width)
-        threads = batch.geometry.shape.block.volume
-        everyone = np.count_nonzero(rows, axis=1) == threads
+        everyone = np.count_nonzero(rows, axis=1) == batch.geometry.shape.block.volume
         now = self.clocks.tick()
         for block in np.flatnonzero(opened):
-            mask = rows[block]
+            lanes = block * known.width + np.flatnonzero(rows[block])
             if everyone[block]:
-                known.base.reshape(rows.shape)[block][mask] = now
-            elif mask.any():
-                pairs = known.pair_matrix()[block]
-                pairs[mask] = np.maximum(pairs[mask], gathered.stamps[block])
-            if gathered.views[block]:
-                self._learn_view(known, int(gathered.views[block]), int(block), mask)
-        gathered.stamps[opened] = 0
-        gathered.views[opened] = 0
-
-    def _learn_view(self, known: Knowledge, view: int, block: int, mask: Lanes) -> None:
-        numbers = known.view.reshape(known.blocks, known.width)[block]
-        for number in np.unique(numbers[mask]):
-            numbers[mask & (numbers == number)] = self.clocks.views.join(int(number), view)
-        known.has_views = True
+                known.base[lanes] = now
+                self._share(known, lanes)
+            else:
+                self.clocks.learn(known, lanes, int(gathered[block]))
+        gathered[opened] = 0
 
     def fence(self, run: Run, scope: Scope) -> None:
         self.signals.fence(run, scope)
@@ -133,35 +92,30 @@ class ClockEvents(Events):
         exists = run.batch.geometry.exists
         there = np.ones_like(active) if exists is None else exists.reshape(-1, WARP)
         whole = (active | ~there).all(axis=1) & ((rows == _FULL) | ~active).all(axis=1)
-        now = self.clocks.tick()
         if whole.any():
-            self._whole_warps(known, np.flatnonzero(whole), now)
+            self._whole_warps(known, np.flatnonzero(whole))
         for warp in np.flatnonzero(active.any(axis=1) & ~whole):
             for mask in np.unique(rows[warp][active[warp]]):
                 members = active[warp] & (rows[warp] == mask)
-                self._part_of_warp(known, int(warp), np.flatnonzero(members), now)
+                lanes = warp * WARP + np.flatnonzero(members)
+                self.clocks.learn(known, lanes, self.clocks.gather(known, lanes))
 
-    def _whole_warps(self, known: Knowledge, warps: Lanes, now: int) -> None:
+    def _whole_warps(self, known: Knowledge, warps: Lanes) -> None:
+        known.warp_base.reshape(-1, WARP)[warps] = self.clocks.tick()
         base = known.base.reshape(-1, WARP)
         base[warps] = base[warps].max(axis=1, keepdims=True)
-        known.warp_base.reshape(-1, WARP)[warps] = now
-        if known.pairs is not None:
-            pairs = known.pairs.reshape(-1, WARP, known.width)
-            pairs[warps] = pairs[warps].max(axis=1, keepdims=True)
+        for matrix in (known.pairs, known.engines):
+            if matrix is not None:
+                by_warp = matrix.reshape(-1, WARP, matrix.shape[-1])
+                by_warp[warps] = by_warp[warps].max(axis=1, keepdims=True)
         if known.has_views:
             views = known.view.reshape(-1, WARP)
-            for warp in warps:
-                if views[warp].any():
-                    views[warp] = self.clocks.views.join_all(np.unique(views[warp]).tolist())
+            for warp in warps[views[warps].any(axis=1)]:
+                views[warp] = self.clocks.views.join_all(np.unique(views[warp]).tolist())
 
-    def _part_of_warp(self, known: Knowledge, warp: int, members: Lanes, now: int) -> None:
-        """Some lanes of a warp: what each knows all know, pair by pair."""
-        lanes = warp * WARP + members
-        block, threads = warp * WARP // known.width, lanes % known.width
-        pairs = known.pair_matrix()[block]
-        together = np.max([known.row(int(lane)) for lane in lanes], axis=0)
-        together[threads] = now
-        pairs[threads] = np.maximum(pairs[threads], together)
-        views = np.unique(known.view[lanes])
-        if views.any():
-            known.view[lanes] = self.clocks.views.join_all(views.tolist())
+
+def _gathered(barrier: Barrier, blocks: int) -> Lanes:
+    """For each block the view of all that arrived at a barrier in this generation."""
+    if not isinstance(barrier.observed, np.ndarray):
+        barrier.observed = np.zeros(blocks, np.int64)
+    return barrier.observed

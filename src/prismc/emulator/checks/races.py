@@ -138,7 +138,7 @@ class RaceWatch(Watch):
         region = place.region
         shadow = region.shadow
         if shadow is None:
-            shadow = region.shadow = Shadow(region, run.batch.geometry.width)
+            shadow = region.shadow = Shadow(region, self.clocks.of(run.batch).row_width)
         shadow.refine(size)
         lanes = run.lane_numbers() if place.chosen is None else run.lane_numbers()[place.chosen]
         index = np.broadcast_to(place.offsets >> shadow.shift, lanes.shape)
@@ -192,7 +192,7 @@ class RaceWatch(Watch):
                     unordered.tolist(), readers.tolist(), earlier.threads[unordered].tolist(),
                     strict=True,
                 )
-                if self.signals.is_incomplete(reader, writer, region, run.batch.geometry.width)
+                if self.signals.is_incomplete(reader, writer, region, touch.shadow.width)
             ]  # fmt: skip
             if kept:
                 self._report(run, touch, earlier, np.array(kept), "reads what", "writes")

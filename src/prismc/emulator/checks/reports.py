@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prismc.emulator.checks.clocks import ENGINES
 from prismc.emulator.checks.shadow import Access, Earlier
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.findings import Finding, Kind, ThreadId, thread_of
@@ -85,7 +86,7 @@ class RaceReports:
 
     def _report(self, run: Run, pair: _Pair, times: int) -> None:
         findings = self.machine.findings
-        kind, message, help = self._words(pair, run.batch.geometry.width)
+        kind, message, help = self._words(pair, run.batch.geometry.width + ENGINES)
         if not findings.is_new(kind, pair.site, pair.other, pair.array, times):
             return
         findings.add(
@@ -125,7 +126,7 @@ class RaceReports:
 
     def _thread(self, number: int, run: Run) -> ThreadId:
         shape = run.batch.geometry.shape
-        return thread_of(shape, *divmod(number, shape.width))
+        return thread_of(shape, *divmod(number, shape.width + ENGINES))
 
     def uninitialised(self, run: Run, site: Instruction, place: Place, positions: Lanes) -> None:
         """Loads of bytes that nothing has stored to."""

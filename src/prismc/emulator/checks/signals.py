@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks, Knowledge
+from prismc.emulator.geometry import WARP
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope
@@ -54,7 +55,7 @@ class Fences:
         self.base = np.zeros(count, np.int32)
         self.warp_base = np.zeros(count, np.int32)
         self.view = np.zeros(count, np.int32)
-        self.pairs: dict[int, Lanes] = {}
+        self.rows: dict[int, Lanes] = {}  # where bases do not tell all
         self.made = np.zeros(count, np.int32)  # the view of the fence, once somebody asked
 
     def note(self, known: Knowledge, lanes: Lanes, now: int) -> None:
@@ -63,10 +64,9 @@ class Fences:
         self.warp_base[lanes] = known.warp_base[lanes]
         self.view[lanes] = known.view[lanes]
         self.made[lanes] = 0
-        if known.pairs is not None:
+        if known.pairs is not None or known.engines is not None:
             for lane in lanes.tolist():
-                block, thread = divmod(lane, known.width)
-                self.pairs[lane] = known.pairs[block, thread].copy()
+                self.rows[lane] = known.row(lane)
 
 
 class Signals:
@@ -103,7 +103,7 @@ class Signals:
             return
         for lane in lanes.tolist():
             for view, other in waiting.pop(lane, ()):
-                self.learn(known, lane, view)
+                self.clocks.learn(known, np.array([lane]), view)
                 self._mark_acquired(known, lane, other)
 
     # Strong accesses
@@ -187,11 +187,13 @@ class Signals:
 
     def _fence_view(self, known: Knowledge, lane: int, fence: Fences) -> int:
         if not fence.made[lane]:
-            row = np.full(known.width, fence.base[lane], np.int32)
-            first = lane % known.width // 32 * 32
-            row[first : first + 32] = np.maximum(row[first : first + 32], fence.warp_base[lane])
-            if lane in fence.pairs:
-                np.maximum(row, fence.pairs[lane], out=row)
+            row = fence.rows.get(lane)
+            if row is None:
+                row = np.zeros(known.row_width, np.int32)
+                row[: known.width] = fence.base[lane]
+                first = lane % known.width // WARP * WARP
+                warp = row[first : first + WARP]
+                np.maximum(warp, fence.warp_base[lane], out=warp)
             own, others = int(fence.stamp[lane]), int(fence.view[lane])
             fence.made[lane] = self._view(known, lane, row, own, others)
         return int(fence.made[lane])
@@ -199,7 +201,7 @@ class Signals:
     def _view(self, known: Knowledge, lane: int, row: Lanes, own: int, others: int) -> int:
         """A numbered view: the lane's block by `row`, itself by `own`, other blocks."""
         row[lane % known.width] = own
-        block = int(known.thread_number[lane]) // known.width
+        block = int(known.thread_number[lane]) // known.row_width
         number = self.clocks.views.add({block: row})
         return self.clocks.views.join(number, others)
 
@@ -216,21 +218,23 @@ class Signals:
         own = int(known.thread_number[lane])
         if signal.thread == own:
             return
-        need = self._needed(batch, own // known.width, signal.thread // known.width)
+        width = known.row_width
+        need = self._needed(batch, own // width, signal.thread // width)
         view = signal.views.get(need, 0) if qualifiers.scope >= need else 0
         acquires = qualifiers.strength.acquires
-        key = (own // known.width, signal.thread // known.width)
+        key = (own // width, signal.thread // width)
         self.handovers[key] = Handover(region, signal.site, site, view > 0, acquires)
         if not view:
             return
         if acquires:
-            self.learn(known, lane, view)
+            self.clocks.learn(known, np.array([lane]), view)
             return
         waiting = self._pending.setdefault((id(batch), need), {})
         waiting.setdefault(lane, []).append((view, signal.thread))
 
     def _mark_acquired(self, known: Knowledge, lane: int, other: int) -> None:
-        key = (int(known.thread_number[lane]) // known.width, other // known.width)
+        width = known.row_width
+        key = (int(known.thread_number[lane]) // width, other // width)
         if key in self.handovers:
             self.handovers[key] = self.handovers[key]._replace(acquired=True)
 
@@ -241,20 +245,6 @@ class Signals:
         if batch.geometry.same_cluster(block, other):
             return Scope.CLUSTER
         return Scope.GPU
-
-    def learn(self, known: Knowledge, lane: int, view: int) -> None:
-        """A lane knows what a view knows from now on."""
-        own_block, thread = divmod(lane, known.width)
-        block = int(known.thread_number[lane]) // known.width
-        stamps = self.clocks.views[view].get(block)
-        if stamps is not None:
-            news = stamps > known.row(lane)
-            news[thread] = False
-            if news.any():
-                pairs = known.pair_matrix()[own_block, thread]
-                np.maximum(pairs, stamps, out=pairs)
-        known.view[lane] = self.clocks.views.join(int(known.view[lane]), view)
-        known.has_views = True
 
     def is_incomplete(self, reader: int, writer: int, region: int, width: int) -> bool:
         """Whether the writer's block has passed a value to the reader's in another array, and one
