@@ -296,6 +296,9 @@ class Machine:
             if leave.kind is not Exit.BREAK:
                 raise
 
+    def _counters(self, access: Access) -> Mapping[int, int]:
+        return {loop: self._iterations[loop] for loop in access.footprint.loops}
+
     def _access(self, access: Access, threads: int) -> None:
         index = self._index_of[access.number]
         mask = access.footprint.threads & threads
@@ -303,7 +306,7 @@ class Machine:
         for thread in range(self._threads):
             if mask >> thread & 1:
                 self._clocks[thread][thread] += 1
-                place = (access.roots[0].name, index(thread, self._iterations))
+                place = (access.roots[0].name, index(thread, self._counters(access)))
                 events.append((thread, place))
         for thread, place in events:
             before = self._touched.setdefault(place, [])

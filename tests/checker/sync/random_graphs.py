@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 
 from checker.sync.graphs import READ, WRITE, Builder, Index
@@ -10,13 +10,18 @@ from prismc.checker.sync.graph import Access, Exit, Graph, Node, Step
 
 
 class Generator:
-    """Draws one graph of `scopes` statements. Stores go to distinct elements in one execution."""
+    """Draws one graph of `scopes` statements. Stores go to distinct elements in one execution.
 
-    def __init__(self, seed: int, *, threads: int = 4, arrays: int = 2) -> None:
+    With `moving`, the elements change from iteration to iteration of counted loops.
+    """
+
+    def __init__(
+        self, seed: int, *, threads: int = 4, arrays: int = 2, moving: bool = False
+    ) -> None:
         self.random = Random(seed)
         self.builder = Builder(threads)
         self.arrays = [f"a{number}" for number in range(arrays)]
-        self._counted: list[int] = []
+        self._moves = ("stays", "stays", "rotates", "fresh", "buffers") if moving else ("stays",)
 
     def straight(self, scopes: int) -> Graph:
         return self.builder.graph([self._statement() for _ in range(scopes)])
@@ -73,7 +78,7 @@ class Generator:
 
     def _jump(self) -> Node:
         kind = self.random.choice((Exit.BREAK, Exit.CONTINUE))
-        return self.builder.choice(lambda: [self.builder.jump(kind)], lambda: [])
+        return self.builder.choice(lambda: [self.builder.jump(kind)], list)
 
     def _statement(self, *, threads: int | None = None, arm: bool = False) -> Step:
         """One or two accesses; the second arm of a split reads an array of its own."""
@@ -89,25 +94,37 @@ class Generator:
         return self.builder.step(self._load(self.random.choice(self.arrays), None))
 
     def _store(self, array: str, threads: int | None) -> Access:
-        count = self.builder.threads
         shift = self.random.choice((0, 0, 0, 1))
         mask = threads or self.random.choice((None, None, 1, 0b0011))
-
-        def index(thread: int, _: Mapping[int, int]) -> int:
-            return (thread + shift) % count
-
+        index = self._moved(lambda thread: (thread + shift) % self.builder.threads)
         return self.builder.access(WRITE, array, index, threads=mask)
 
     def _load(self, array: str, threads: int | None) -> Access:
         count = self.builder.threads
         how = self.random.choice(("own", "next", "reversed", "first"))
 
-        def index(thread: int, _: Mapping[int, int]) -> int:
+        def place(thread: int) -> int:
             return {"own": thread, "next": (thread + 1) % count, "first": 0}.get(
                 how, count - 1 - thread
             )
 
-        return self.builder.access(READ, array, index, threads=threads)
+        return self.builder.access(READ, array, self._moved(place), threads=threads)
+
+    def _moved(self, place: Callable[[int], int]) -> Index:
+        """The same element in every iteration, or one that moves with a counted loop: rotating, to
+        fresh memory, or between two buffers."""
+        count = self.builder.threads
+        how = self.random.choice(self._moves)
+
+        def index(thread: int, counters: Mapping[int, int]) -> int:
+            step = sum(counters.values())
+            if how == "rotates":
+                return (place(thread) + step) % count
+            if how == "fresh":
+                return place(thread) + count * step
+            return place(thread) + (count * (step % 2) if how == "buffers" else 0)
+
+        return index
 
     def _in_group(self) -> Step:
         """A statement of pairs of threads: it stays among the elements of its pair."""

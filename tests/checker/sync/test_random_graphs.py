@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import combinations
 
 import pytest
+
 from checker.sync.graphs import Builder, places_of, plan, races
 from checker.sync.random_graphs import Generator
 from prismc.checker.sync.graph import Graph, Loop, Node, nodes_in
@@ -22,6 +23,13 @@ def test_no_race_is_left_and_every_barrier_is_needed(seed: int) -> None:
         rest = {key: units for key, units in places.items() if key != barrier.key}
         assert races(generator.builder, graph, rest), f"{barrier.key} is not needed"
         assert barrier.reasons
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_no_race_is_left_where_elements_move_with_a_loop(seed: int) -> None:
+    generator = Generator(seed, moving=True)
+    graph = generator.any(6)
+    assert races(generator.builder, graph, places_of(plan(graph))) == set()
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -52,6 +60,6 @@ def fewest(builder: Builder, graph: Graph) -> tuple[int, int]:
             places.append((node, True))
     sets = [chosen for count in range(len(places) + 1) for chosen in combinations(places, count)]
     for chosen in sorted(sets, key=lambda chosen: cost(graph, chosen)):
-        if not races(builder, graph, {place: (builder.everyone,) for place in chosen}):
+        if not races(builder, graph, dict.fromkeys(chosen, (builder.everyone,))):
             return cost(graph, chosen)
     raise AssertionError("a barrier everywhere leaves races")
