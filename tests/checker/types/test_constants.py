@@ -195,6 +195,13 @@ def f(p: ptr(f32), n: int):
         static assert i > 0
     static for i in range(100000):  #! P0316
         p[0] = 0.0
+
+@requires(thread[1])
+def g(p: ptr(f32)):
+    static for i in range(200):
+        static for j in range(200):  #! P0316
+            p[0] = 0.0
+            p[1] = 0.0
 """,
     "a decided condition leaves the other side out": """
 const N: int = 0

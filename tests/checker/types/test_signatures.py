@@ -160,6 +160,10 @@ def e(x: vec(f32, 3), y: vec(f64, 4), z: vec(ptr(f32), 2)):  #! P0327 P0327 P032
     pass
 
 @requires(thread[1])
+def h(n: const int, p: const ptr(f32), a: const f32[4]):  #! P0325 P0325
+    pass
+
+@requires(thread[1])
 def g[N: float, T: type](x: T[N]):  #! P0355
     pass
 """,

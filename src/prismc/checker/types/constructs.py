@@ -19,7 +19,6 @@ from prismc.checker.types.errors import (
     TooManyExpansions,
     ZeroStep,
 )
-from prismc.checker.types.fold import divide
 from prismc.checker.types.model import BOOLEAN, INT, LiteralType, PointerType, ScalarType, Type
 from prismc.checker.types.show import show
 from prismc.checker.types.statements import Statements
@@ -28,7 +27,7 @@ from prismc.hardware.groups import CONSTANT, SPELLINGS, Bound, Perspective
 from prismc.source.record import replace
 from prismc.source.span import Span
 
-_LARGEST_EXPANSION = 65_536
+_LARGEST_EXPANSION = 20_000  # statements of one function
 _KINDS = {
     ast.Partition: (typed.NarrowKind.PARTITION, typed.VariableKind.PARTITION),
     ast.Claim: (typed.NarrowKind.CLAIM, typed.VariableKind.CLAIM),
@@ -152,30 +151,33 @@ class Constructs(Statements):
     def _static_for(self, node: ast.For, bounds: tuple[typed.Expression, ...] | None) -> Made:
         """One block an iteration, in which the index is a constant."""
         known = [self.require_constant(b, "the range of `static for`") for b in bounds or ()]
+        constants = [constant for constant in known if constant is not None]
         loops, self.loops = self.loops, 0
-        made: list[typed.Statement] = []
-        if bounds is None or any(constant is None for constant in known):
+        if len(constants) == 3:
+            made = self._expanded(node, constants[0].type, *(int(c.value) for c in constants))
+        else:
             self.bind(node.variable, UNKNOWN)
             self.is_failed = True
-            made.append(self._block(node, self.statements(node.body)))
-        else:
-            start, stop, step = (constant for constant in known if constant is not None)
-            for value in self._iterations(node, int(start.value), int(stop.value), int(step.value)):
-                index = self.constant(node.variable.span, start.type, value)
-                self.bind(node.variable, index)
-                made.append(self._block(node, self.statements(node.body)))
+            made = (self._block(node, self.statements(node.body)),)
         self.loops = loops
-        return tuple(made)
+        return made
 
-    def _iterations(self, node: ast.For, start: int, stop: int, step: int) -> range:
+    def _expanded(self, node: ast.For, type_: Type, start: int, stop: int, step: int) -> Made:
+        """The iterations, as long as the function stays small enough for what comes after."""
+        made: list[typed.Statement] = []
         values = range(start, stop, step)
-        count = max(0, divide(stop - start + step - (1 if step > 0 else -1), step))
-        self.expansions += count
-        if self.expansions <= _LARGEST_EXPANSION:
-            return values
-        self.report(TooManyExpansions(at=node.variable.span, count=count, limit=_LARGEST_EXPANSION))
-        self.expansions -= count
-        return values[:1]
+        is_too_long = bool(values[_LARGEST_EXPANSION:])
+        for value in values[:1] if is_too_long else values:
+            self.bind(node.variable, self.constant(node.variable.span, type_, value))
+            made.append(self._block(node, self.statements(node.body)))
+            self.expansions += 1 + len(node.body)
+            if self.expansions > _LARGEST_EXPANSION:
+                is_too_long = True
+                break
+        if is_too_long and not self.is_too_long:
+            self.is_too_long = True
+            self.report(TooManyExpansions(at=node.variable.span, limit=_LARGEST_EXPANSION))
+        return tuple(made)
 
     def _unsafe(self, node: ast.Unsafe) -> Made:
         if self.is_expression_function:

@@ -107,7 +107,9 @@ class Context(ABC):
         self.is_failed = False
         self.is_async_refused = False
         self.loops = 0
+        # Statements that static loops have made, and whether there are too many.
         self.expansions = 0
+        self.is_too_long = False
         # Every call of the body with its place, for recursion and the order of the program.
         self.calls: list[tuple[typed.Instance, Span]] = []
 

@@ -159,10 +159,9 @@ class BadDefine(Problem):
 class TooManyExpansions(Problem):
     code = "P0316"
     title = "too many static iterations"
-    message = "{count} more iterations pass the limit of {limit} that one function expands to"
+    message = "this function expands to more than {limit} statements"
     help_text = "use `unroll for`, or an ordinary `for`"
 
-    count: int
     limit: int
 
 

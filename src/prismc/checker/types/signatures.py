@@ -118,6 +118,9 @@ class Signatures(Attributes):
         type_ = self.type_of(type_node)
         if type_ is not ERROR and not self._may_take(node, type_, kind):
             type_ = ERROR
+        if is_const and isinstance(type_, ScalarType | VectorType | PointerType):
+            where = f"before {show(type_)}; arrays are const, pointers are `ptr(const ..)`"
+            self.report(TypeNotAllowed(at=node.type.span, type="`const`", where=where))
         if type_ is ERROR:
             self.bind(node.name, UNKNOWN)
             return None
