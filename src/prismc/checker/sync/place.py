@@ -261,8 +261,11 @@ class _Circle:
             gaps = {start: conflict, **_places(self._from(start, chosen))}
             found += [self._repaired(chosen, same) for same in self._equals(gaps)]
         least = min(len(gaps) for gaps in found)
-        smallest = {tuple(sorted(gaps)): gaps for gaps in reversed(found) if len(gaps) == least}
-        return list(reversed(smallest.values()))
+        smallest: dict[tuple[int, ...], Gaps] = {}
+        for gaps in found:
+            if len(gaps) == least:
+                smallest.setdefault(tuple(sorted(gaps)), gaps)
+        return list(smallest.values())
 
     def planned(self, chosen: list[Planned], gaps: Gaps) -> Planned:
         """The whole loop with barriers in `gaps`."""
