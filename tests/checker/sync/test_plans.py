@@ -459,7 +459,7 @@ def test_groups_of_different_sizes_have_different_barriers() -> None:
         (operation.count, operation.barrier)
         for instance in result.plan.instances.values()
         for operation in instance.operations
-        if operation.barrier and instance.symbol != "pair"
+        if operation.barrier
     }
     assert numbers == {(128, 1), (64, 3)}
 

@@ -50,8 +50,11 @@ class Planned(Record):
         return barrier.size == self.block_threads
 
 
-def instance_plan(planned: Planned, numbers: Mapping[int, int], sink: Sink) -> InstancePlan:
-    """The operations of one function. `numbers` gives the first hardware barrier of each size."""
+def instance_plan(
+    planned: Planned, first: int, numbers: Mapping[int, int], sink: Sink
+) -> InstancePlan:
+    """The operations of one function, numbered from `first` on. `numbers` gives the first hardware
+    barrier of each size."""
     operations: list[SyncOperation] = []
     for item in planned.barriers:
         kind = _kind(planned, item, numbers, sink)
@@ -62,7 +65,7 @@ def instance_plan(planned: Planned, numbers: Mapping[int, int], sink: Sink) -> I
         perspective = BLOCK if is_block else Perspective(Level.THREAD, size)
         operations.append(
             SyncOperation(
-                number=len(operations),
+                number=first + len(operations),
                 kind=kind,
                 position=item.insertion.position,
                 participants=Participants(perspective=perspective),
@@ -76,25 +79,28 @@ def instance_plan(planned: Planned, numbers: Mapping[int, int], sink: Sink) -> I
     return InstancePlan(symbol=planned.graph.symbol, operations=tuple(operations))
 
 
-def number_barriers(functions: Iterable[Planned]) -> dict[tuple[int, int], int]:
-    """The first hardware barrier by the sizes of block and group; sizes that find no room have
-    none."""
+def number_barriers(functions: Iterable[Planned]) -> dict[int, int]:
+    """The first hardware barrier by the size of the groups; sizes that find no room have none.
+
+    A function of threads serves blocks of any size, so a size has one number in all kernels, and
+    room for the groups of the largest block.
+    """
+    planned = list(functions)
+    block = max((item.block_threads for item in planned), default=0)
     wanted = {
-        (planned.block_threads, item.size)
-        for planned in functions
-        for item in planned.barriers
-        if not planned.is_block(item)
-        and not fits_lanes(item.size)
-        and fits_named_barrier(item.size)
+        barrier.size
+        for item in planned
+        for barrier in item.barriers
+        if not item.is_block(barrier)
+        and not fits_lanes(barrier.size)
+        and fits_named_barrier(barrier.size)
     }
-    numbers: dict[tuple[int, int], int] = {}
-    following: dict[int, int] = {}
-    for block, size in sorted(wanted, reverse=True):
-        first = following.get(block, FIRST_NAMED_BARRIER)
+    numbers: dict[int, int] = {}
+    first = FIRST_NAMED_BARRIER
+    for size in sorted(wanted, reverse=True):
         end = first + max(1, -(-block // size))
         if end - 1 <= LAST_NAMED_BARRIER:
-            numbers[block, size] = first
-            following[block] = end
+            numbers[size], first = first, end
     return numbers
 
 

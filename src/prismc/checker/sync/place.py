@@ -262,9 +262,9 @@ class _Circle:
             found += [self._repaired(chosen, same) for same in self._equals(gaps)]
         least = min(len(gaps) for gaps in found)
         smallest: dict[tuple[int, ...], Gaps] = {}
-        for gaps in found:
-            if len(gaps) == least:
-                smallest.setdefault(tuple(sorted(gaps)), gaps)
+        for candidate in found:
+            if len(candidate) == least:
+                smallest.setdefault(tuple(sorted(candidate)), candidate)
         return list(smallest.values())
 
     def planned(self, chosen: list[Planned], gaps: Gaps) -> Planned:

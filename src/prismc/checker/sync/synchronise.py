@@ -17,7 +17,7 @@ from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.place import place_barriers
-from prismc.checker.sync.plan import InstancePlan, SyncPlan
+from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.refine import refine
 from prismc.checker.sync.report import report_clashes, report_conflicts, report_overlaps
 from prismc.checker.sync.summaries import FunctionSummary
@@ -40,12 +40,7 @@ def plan_synchronisation(
         callees[body.instance.symbol] = _summary(body, built, verdict)
         planned.append(found)
     numbers = number_barriers(planned)
-    instances: dict[str, InstancePlan] = {}
-    for item in planned:
-        of_block = {
-            size: first for (block, size), first in numbers.items() if block == item.block_threads
-        }
-        instances[item.graph.symbol] = instance_plan(item, of_block, sink)
+    instances = {item.graph.symbol: instance_plan(item, numbers, sink) for item in planned}
     return SyncPlan(instances=MappingProxyType(instances))
 
 
