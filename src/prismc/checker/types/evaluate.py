@@ -112,8 +112,9 @@ class Evaluator:
         start, stop, step = (
             int(self._value(part, values)) for part in (loop.start, loop.stop, loop.step)
         )
-        if step == 0:
-            raise NotKnown
+        counts_down = isinstance(loop.step, typed.Constant)
+        if step == 0 or (step < 0 and not counts_down):
+            raise NotKnown  # at run time a step that is not constant counts up
         for index in range(start, stop, step):
             values[loop.variable] = index
             if not self._iteration(loop.body, values):
