@@ -92,11 +92,12 @@ def test_setp_on_floats(name: str, relation: str) -> None:
 
         compare(f"setp.{relation}{ftz}.{name}", both, operands)
         third = predicates(len(operands[0]))
-        compare(
-            f"setp.{relation}.xor{ftz}.{name}",
-            lambda a, b, c, f=both: tuple(each != c for each in f(a, b)),
-            [*operands, third],
-        )
+        for combine, join in COMBINE.items() if relation in ("lt", "neu") else ():
+            compare(
+                f"setp.{relation}.{combine}{ftz}.{name}",
+                lambda a, b, c, f=both, j=join: tuple(j(each, c) for each in f(a, b)),
+                [*operands, third],
+            )
 
 
 def packed_columns(name: str) -> list[list[int]]:
@@ -123,11 +124,12 @@ def test_setp_and_set_on_pairs(opcode: str, relation: str) -> None:
 
     compare(f"setp.{relation}.{opcode}", halves, operands)
     third = predicates(len(operands[0]))
-    compare(
-        f"setp.{relation}.and.{opcode}",
-        lambda a, b, c: tuple(each and c for each in halves(a, b)),
-        [*operands, third],
-    )
+    for combine, join in COMBINE.items():
+        compare(
+            f"setp.{relation}.{combine}.{opcode}",
+            lambda a, b, c, j=join: tuple(j(each, c) for each in halves(a, b)),
+            [*operands, third],
+        )
     head, _, _ = opcode.rpartition(".")
     modifier = f".{head}" if head else ""
     for result, true in (("u32", 0xFFFF), ("s32", 0xFFFF), (type_name, one(name))):

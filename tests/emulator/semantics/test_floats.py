@@ -128,23 +128,24 @@ REFERENCE = {
 }
 ONES = {name: layout.bias << layout.fraction for name, layout in oracle.LAYOUTS.items()}
 
+DIRECTED = ("rn", "rz", "rm", "rp")
 SINGLE = [
     f"{name}.{rounding}{modifier}.f32"
     for name in ("add", "sub", "mul", "fma", "mad")
-    for rounding in ("rn", "rz", "rm", "rp")
+    for rounding in DIRECTED
     for modifier in ("", ".ftz", ".sat", ".ftz.sat")
 ]
 SINGLE += [
     f"{name}.{rounding}{modifier}.f32"
     for name in ("div", "rcp", "sqrt")
-    for rounding in ("rn", "rz", "rm", "rp")
+    for rounding in DIRECTED
     for modifier in ("", ".ftz")
 ]
 SINGLE += ["add.f32", "sub.f32", "mul.f32", "add.ftz.f32", "div.full.f32", "div.full.ftz.f32"]
 DOUBLE = [
     f"{name}.{rounding}.f64"
     for name in ("add", "sub", "mul", "fma", "mad", "div", "sqrt")
-    for rounding in ("rn", "rz", "rm", "rp")
+    for rounding in DIRECTED
 ]
 DOUBLE += ["add.f64", "sub.f64", "mul.f64"]
 HALF = [
@@ -152,8 +153,9 @@ HALF = [
     for name in ("add", "sub", "mul", "fma.rn")
     for modifier in ("", ".ftz", ".sat", ".ftz.sat")
 ]
-HALF += ["add.rn.f16", "fma.rn.relu.f16", "fma.rn.ftz.relu.f16"]
-BRAIN = ["add.bf16", "sub.rn.bf16", "mul.bf16", "fma.rn.bf16", "fma.rn.relu.bf16"]
+HALF += ["add.rn.f16", "sub.rn.f16", "mul.rn.f16", "fma.rn.relu.f16", "fma.rn.ftz.relu.f16"]
+BRAIN = [f"{name}{rounding}.bf16" for name in ("add", "sub", "mul") for rounding in ("", ".rn")]
+BRAIN += ["fma.rn.bf16", "fma.rn.relu.bf16"]
 
 
 def expectation(opcode: str, name: str, *operands: int) -> int | str:
@@ -162,6 +164,8 @@ def expectation(opcode: str, name: str, *operands: int) -> int | str:
     inputs: Operands = operands
     if "ftz" in parts:
         inputs = tuple(int(flushed(operand, name)) for operand in operands)
+    if "oob" in parts and 0xFFFF in operands[:2]:
+        return 0
     result = REFERENCE[parts[0]][1](*inputs, name, rounding)
     if "ftz" in parts:
         result = flushed(result, name)
@@ -185,22 +189,18 @@ def split(bits: int, width: int) -> tuple[int, int]:
 
 
 PAIRS = [
-    "add.f16x2",
-    "add.ftz.sat.f16x2",
-    "sub.rn.f16x2",
-    "mul.f16x2",
-    "fma.rn.f16x2",
-    "fma.rn.relu.f16x2",
-    "add.bf16x2",
-    "sub.bf16x2",
-    "mul.bf16x2",
-    "fma.rn.bf16x2",
-    "fma.rn.relu.bf16x2",
-    "add.rz.f32x2",
-    "sub.rn.ftz.f32x2",
-    "mul.rm.f32x2",
-    "fma.rp.ftz.f32x2",
+    f"{name}{modifier}.{types}"
+    for types, modifiers in (
+        ("f16x2", ("", ".rn", ".ftz", ".sat", ".ftz.sat")),
+        ("bf16x2", ("", ".rn")),
+        ("f32x2", (".rn", ".rz", ".rm", ".rp.ftz")),
+    )
+    for name in ("add", "sub", "mul")
+    for modifier in modifiers
 ]
+PAIRS += [f"fma.rn{modifier}.f16x2" for modifier in ("", ".ftz", ".sat", ".relu", ".oob")]
+PAIRS += [f"fma.rn{modifier}.bf16x2" for modifier in ("", ".relu", ".oob.relu")]
+PAIRS += ["fma.rn.f32x2", "fma.rz.f32x2", "fma.rm.f32x2", "fma.rp.ftz.f32x2"]
 
 
 @pytest.mark.parametrize("opcode", PAIRS)
@@ -209,6 +209,8 @@ def test_packed_forms_do_each_element(opcode: str) -> None:
     width = oracle.LAYOUTS[name].width
     scalar = opcode.removesuffix("x2")
     low = operand_columns(name, REFERENCE[opcode.partition(".")[0]][0], count=60)
+    low = [column[place::4] for place, column in enumerate(low)]
+    low = [column[: min(map(len, low))] for column in low]
     high = [column[::-1] for column in low]
     both = zip(low, high, strict=True)
     packed = [[x | y << width for x, y in zip(*columns, strict=True)] for columns in both]
@@ -222,8 +224,12 @@ def test_packed_forms_do_each_element(opcode: str) -> None:
                 assert got[place] == want, (opcode, lane)
 
 
+MIXED = [f"{name}.{rounding}.f32" for name in ("add", "sub", "fma") for rounding in DIRECTED]
+MIXED += [f"{name}.rz.sat.f32" for name in ("add", "sub", "fma")]
+
+
 @pytest.mark.parametrize("narrow", ["f16", "bf16"])
-@pytest.mark.parametrize("opcode", ["add.rz.f32", "sub.rm.f32", "fma.rp.f32", "fma.rn.sat.f32"])
+@pytest.mark.parametrize("opcode", MIXED)
 def test_mixed_precision(opcode: str, narrow: str) -> None:
     """The narrower operands are widened exactly; then the f32 form does the work."""
     arity = REFERENCE[opcode.partition(".")[0]][0]
@@ -245,10 +251,8 @@ def test_operands_out_of_bounds_make_zero(form: str) -> None:
     columns[0][:40:3] = [0xFFFF] * len(columns[0][:40:3])
     columns[1][:40:5] = [0xFFFF] * len(columns[1][:40:5])
 
-    def inside(a: int, b: int, c: int) -> int | str:
-        return 0 if 0xFFFF in (a, b) else expectation(f"fma.rn.{form}", name, a, b, c)
-
-    compare(f"fma.rn.oob.{form}", inside, columns, nan=name)
+    opcode = f"fma.rn.oob.{form}"
+    compare(opcode, lambda *lane: expectation(opcode, name, *lane), columns, nan=name)
 
 
 TIES = 400

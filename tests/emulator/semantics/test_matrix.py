@@ -6,7 +6,7 @@ shape as the ISA does: element i of lane l is at this row and column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -323,9 +323,18 @@ SHAPES += [case for case in INTEGERS if case.a == case.b and case.a[0] == "s" an
 SHAPES += [case for case in ONE_BIT if "and" in case.tail]
 
 
-def one_hot(rows: int, columns: int) -> Numbers:
-    """A matrix for every position, with a one there."""
-    return np.eye(rows * columns, dtype=np.int64).reshape(-1, rows, columns)
+def hot_blocks(rows: int, columns: int) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Every position of a matrix: its row, its column, and matrices with a one there alone."""
+    for start in range(0, rows * columns, 256):
+        position = np.arange(start, min(start + 256, rows * columns))
+        ones = np.zeros((len(position), rows, columns), dtype=np.int64)
+        row, column = position // columns, position % columns
+        ones[np.arange(len(position)), row, column] = 1
+        yield row, column, ones
+
+
+def zeros(*shape: int) -> Patterns:
+    return np.zeros(shape, dtype=np.uint64)
 
 
 @pytest.mark.parametrize("case", SHAPES, ids=lambda case: case.opcode)
@@ -333,32 +342,24 @@ def test_a_one_in_every_position(case: Case) -> None:
     """A one at (r, k) of A copies row k of B into row r; at (k, n) of B column k of A; C adds."""
     rows, columns, depth = case.size
     b, a = small(case.b, 4, depth, columns), small(case.a, 5, rows, depth)
-    ones = one_hot(rows, depth)
-    got = multiply(
-        case,
-        patterns(ones, case.a),
-        patterns(np.broadcast_to(b, (len(ones), *b.shape)), case.b),
-        np.zeros((len(ones), rows, columns), dtype=np.uint64),
-    )
-    want = np.zeros((rows, depth, rows, columns), dtype=np.int64)
-    for row in range(rows):
-        want[row, :, row] = b
-    assert np.array_equal(got, results(case, want.reshape(got.shape)))
-    ones = one_hot(depth, columns)
-    got = multiply(
-        case,
-        patterns(np.broadcast_to(a, (len(ones), *a.shape)), case.a),
-        patterns(ones, case.b),
-        np.zeros((len(ones), rows, columns), dtype=np.uint64),
-    )
-    want = np.zeros((depth, columns, rows, columns), dtype=np.int64)
-    for column in range(columns):
-        want[:, column, :, column] = a.T
-    assert np.array_equal(got, results(case, want.reshape(got.shape)))
-    marked = patterns(5 * one_hot(rows, columns), case.d)
-    nothing_a = np.zeros((len(marked), rows, depth), dtype=np.uint64)
-    nothing_b = np.zeros((len(marked), depth, columns), dtype=np.uint64)
-    assert np.array_equal(multiply(case, nothing_a, nothing_b, marked), marked)
+    for row, k, ones in hot_blocks(rows, depth):
+        warps = np.arange(len(ones))
+        every_b = np.broadcast_to(patterns(b, case.b), (len(ones), *b.shape))
+        got = multiply(case, patterns(ones, case.a), every_b, zeros(len(ones), rows, columns))
+        want = np.zeros(got.shape, dtype=np.int64)
+        want[warps, row] = b[k]
+        assert np.array_equal(got, results(case, want))
+    for k, column, ones in hot_blocks(depth, columns):
+        warps = np.arange(len(ones))
+        every_a = np.broadcast_to(patterns(a, case.a), (len(ones), *a.shape))
+        got = multiply(case, every_a, patterns(ones, case.b), zeros(len(ones), rows, columns))
+        want = np.zeros(got.shape, dtype=np.int64)
+        want[warps, :, column] = a[:, k].T
+        assert np.array_equal(got, results(case, want))
+    for _, _, ones in hot_blocks(rows, columns):
+        marked = patterns(5 * ones, case.d)
+        nothing = zeros(len(ones), rows, depth), zeros(len(ones), depth, columns)
+        assert np.array_equal(multiply(case, *nothing, marked), marked)
 
 
 ROUNDED = [case for case in FLOATS if case.a == case.b]

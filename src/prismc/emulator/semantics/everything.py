@@ -10,7 +10,8 @@ from prismc.emulator.semantics import (
     floats,
     integers,
     matrix,
+    signs,
     warp,
 )
 
-MODULES = (integers, bits, compare, floats, elementary, convert, warp, matrix)
+MODULES = (integers, bits, compare, floats, signs, elementary, convert, warp, matrix)
