@@ -6,8 +6,9 @@ come from"): full barriers, split arrive and wait, fences, commit and wait count
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
+from types import MappingProxyType
 
 from prismc.hardware.groups import Perspective
 from prismc.source.record import Record, Value
@@ -80,7 +81,7 @@ class Edge(Record):
 
 
 class SyncOperation(Record):
-    """One inserted operation.
+    """One inserted operation; `number` is its own in the whole program.
 
     `participants` arrive and wait (for a split barrier: those of this half). `lanes` is the group
     size below a warp (2, 4, 8, 16), 32 for a whole warp, 0 for others; `count` the threads that the
@@ -110,3 +111,19 @@ class SyncPlan(Record):
     """The plans by symbol."""
 
     instances: Mapping[str, InstancePlan]
+
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of all operations, ascending."""
+        plans = self.instances.values()
+        return tuple(operation.number for plan in plans for operation in plan.operations)
+
+    def without(self, numbers: Collection[int]) -> SyncPlan:
+        """The plan without the operations of these numbers; the others keep theirs."""
+        kept = {
+            symbol: InstancePlan(
+                symbol=symbol,
+                operations=tuple(o for o in plan.operations if o.number not in numbers),
+            )
+            for symbol, plan in self.instances.items()
+        }
+        return SyncPlan(instances=MappingProxyType(kept))

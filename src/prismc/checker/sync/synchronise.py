@@ -17,7 +17,7 @@ from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.place import place_barriers
-from prismc.checker.sync.plan import SyncPlan
+from prismc.checker.sync.plan import InstancePlan, SyncPlan
 from prismc.checker.sync.refine import refine
 from prismc.checker.sync.report import report_clashes, report_conflicts, report_overlaps
 from prismc.checker.sync.summaries import FunctionSummary
@@ -40,7 +40,12 @@ def plan_synchronisation(
         callees[body.instance.symbol] = _summary(body, built, verdict)
         planned.append(found)
     numbers = number_barriers(planned)
-    instances = {item.graph.symbol: instance_plan(item, numbers, sink) for item in planned}
+    instances: dict[str, InstancePlan] = {}
+    first = 0
+    for item in planned:
+        plan = instance_plan(item, first, numbers, sink)
+        instances[item.graph.symbol] = plan
+        first += len(plan.operations)
     return SyncPlan(instances=MappingProxyType(instances))
 
 
