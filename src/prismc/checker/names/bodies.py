@@ -47,6 +47,7 @@ class BodyResolver:
     # ------------------------------------------------------------------ declarations
 
     def declaration(self, node: ast.Declaration) -> None:
+        """Walk one declaration; its unknown names are reported at the end."""
         match node:
             case ast.Constant(type=type_, value=value):
                 self._expressions((type_, value))

@@ -34,6 +34,7 @@ class _Resolution:
         self._seen: set[tuple[str, int]] = set()
 
     def run(self) -> Names:
+        """Walk all that the roots need."""
         for module in self._graph.modules:
             if module in self._graph.roots:
                 for declaration in module.declarations:

@@ -34,6 +34,7 @@ class TopLevel:
         self._places: dict[str, Span] = {}
 
     def public_names(self) -> list[str]:
+        """What other modules may import."""
         return [name for name in self.names if not name.startswith("_")]
 
     def define(self, name: str, at: Span, symbol: Symbol, sink: Sink) -> None:

@@ -194,6 +194,7 @@ class Attributes(Constructs):
     # ------------------------------------------------------------------ effects
 
     def effects(self, node: Declared) -> typed.Effects | None:
+        """`@effects(..)`, None without it."""
         attribute = self._attribute(node, "effects")
         if attribute is None:
             return None

@@ -26,7 +26,6 @@ from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
-from prismc.hardware.scalars import ALIASES, SCALARS
 from prismc.source.span import Span
 
 
@@ -59,7 +58,7 @@ class Calls(Generics):
         if isinstance(binding, Unknown):
             self._arguments(node, ())
             return self.refused(node.span)
-        if symbol.kind is SymbolKind.BUILTIN and symbol.name not in SCALARS | ALIASES:
+        if symbol.kind is SymbolKind.BUILTIN and not self.names_type(callee.node):
             return self.builtin(self._builtin_call(symbol.name, node, callee), expected)
         if symbol.kind is SymbolKind.FUNCTION:
             return self._call_function(node, callee, symbol)

@@ -38,6 +38,7 @@ class Constructs(Statements):
     """Structure only: whether a perspective is legal where it stands is judged later."""
 
     def construct(self, node: ast.Statement) -> Made:
+        """The typed form of a statement that holds others."""
         return _BUILD[type(node)](self, node)
 
     def _inside(self, bound: Bound, body: tuple[ast.Statement, ...]) -> Made:

@@ -126,13 +126,16 @@ class Context(ABC):
 
     @property
     def is_trial(self) -> bool:
+        """Whether a generic body is tried without arguments."""
         return self.request is not None and self.request.is_trial
 
     @property
     def is_expression_function(self) -> bool:
+        """Whether this is the body of a `def` without `@requires`."""
         return self.instance is not None and self.instance.kind is typed.InstanceKind.EXPRESSION
 
     def id(self) -> int:
+        """A new identifier, unique in the program."""
         return self.program.next_id()
 
     def symbol_at(self, node: ast.Expression) -> Symbol | None:
@@ -145,6 +148,7 @@ class Context(ABC):
         return self.environment.get(symbol) if symbol is not None else None
 
     def bind(self, name: ast.Name, binding: Binding) -> None:
+        """Say what a declared name stands for from here on."""
         symbol = self.declared.get(name.id)
         if symbol is not None:
             self.environment[symbol] = binding
@@ -173,9 +177,11 @@ class Context(ABC):
     # ------------------------------------------------------------------ small nodes
 
     def constant(self, span: Span, type_: Type, value: Number) -> typed.Constant:
+        """A constant node."""
         return typed.Constant(id=self.id(), span=span, type=type_, value=value)
 
     def read(self, span: Span, variable: typed.Variable) -> typed.Read:
+        """A use of a variable."""
         return typed.Read(
             id=self.id(), span=span, type=typed.read_type(variable), variable=variable
         )
@@ -210,6 +216,7 @@ class Context(ABC):
 
 
 def is_refused(expression: typed.Expression) -> bool:
+    """Whether an expression was refused, so that what follows from it stays silent."""
     return expression.type is ERROR
 
 

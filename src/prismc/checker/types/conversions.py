@@ -119,6 +119,7 @@ class Conversions(Context):
         return self.require_constant(value, what)
 
     def require_constant(self, value: typed.Expression, what: str) -> typed.Constant | None:
+        """`value` if it is known now, or None after reporting (`what` must be)."""
         if is_refused(value):
             return None
         if isinstance(value, typed.Constant):
@@ -143,10 +144,12 @@ class Conversions(Context):
     # ------------------------------------------------------------------ notes
 
     def declared_here(self, variable: typed.Variable) -> tuple[Related, ...]:
+        """A note at a declaration, with the type."""
         shown = show(typed.read_type(variable))
         return (Related(at=variable.span, message=f"`{variable.name}` is {shown}, declared here"),)
 
     def note(self, at: Span, message: str) -> tuple[Related, ...]:
+        """A second place, as problems take them."""
         return (Related(at=at, message=message),)
 
 
@@ -172,6 +175,7 @@ def agrees(found: Type, expected: Type) -> bool:
 
 
 def is_integer(of: Type) -> bool:
+    """Whether a type is an integer of any width."""
     return isinstance(of, ScalarType) and of.scalar.is_integer
 
 

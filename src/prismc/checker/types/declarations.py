@@ -36,6 +36,7 @@ class Declarations(Unsafe):
     """One method a kind of declaration; each gives the typed statements that it stands for."""
 
     def declare(self, node: ast.Declare) -> Made:
+        """`x: T @ q = e` and `x := e`."""
         stated = self.stated(node.at)
         type_ = self.type_of(node.type) if node.type is not None else None
         value = None
@@ -78,6 +79,7 @@ class Declarations(Unsafe):
         return self.require_type(value, target)
 
     def refuse_whole_array(self, at: Span) -> typed.Expression:
+        """Report an array that stands where one value does."""
         self.report(WholeArray(at=at))
         return self.refused(at)
 
@@ -92,6 +94,7 @@ class Declarations(Unsafe):
         return False
 
     def declare_several(self, node: ast.DeclareSeveral) -> Made:
+        """`a, b := f(x)`."""
         call = self.call(node.value, None) if isinstance(node.value, ast.Call) else None
         if call is None:
             self.report(
@@ -125,6 +128,7 @@ class Declarations(Unsafe):
         self.is_failed = True
 
     def local_constant(self, node: ast.ConstantDeclaration) -> Made:
+        """`const` in a body: it leaves no statement."""
         value = self.constant_of(node.type, node.value, node.name.text)
         self.bind(node.name, UNKNOWN if value is None else value)
         return ()
@@ -145,6 +149,7 @@ class Declarations(Unsafe):
         return self.require_constant(value, f"the constant `{name}`")
 
     def shared(self, node: ast.Shared) -> Made:
+        """`shared x: T[n] @ q align a`."""
         stated = self.stated(node.at)
         type_ = self.type_of(node.type)
         alignment = self._alignment(node, type_)

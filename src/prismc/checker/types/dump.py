@@ -36,6 +36,7 @@ class _Dump:
         self._files = files
 
     def body(self, body: typed.Body, is_refused: bool) -> Lines:
+        """One instance with its signature."""
         instance = body.instance
         bound = instance.bound
         entries = [f"grid[{bound.grid}]"] if bound.grid else []
@@ -86,6 +87,7 @@ class _Dump:
 
 
 def header(node: typed.Statement) -> str:
+    """The first line of a loop or a group."""
     match node:
         case typed.While(condition=condition):
             return f"while {text(condition)}:"
@@ -136,6 +138,7 @@ def simple(node: typed.Statement) -> str:
 
 
 def assembly(node: typed.Asm) -> str:
+    """An `asm` with its operands in flat order."""
     written = "".join(f"${p}" if isinstance(p, int) else p for p in node.pieces)
     lists = (
         ("outs", [place(p) for p in node.outputs]),
@@ -156,6 +159,7 @@ def declaration(variable: typed.Variable) -> str:
 
 
 def view(node: typed.View) -> str:
+    """One pair of a narrowing."""
     made = f"{text(node.source)} as {declaration(node.variable)}"
     if node.offset is not None:
         return f"{made} at {text(node.offset)}"
@@ -165,6 +169,7 @@ def view(node: typed.View) -> str:
 
 
 def place(node: typed.Place) -> str:
+    """What is written."""
     match node:
         case typed.VariablePlace(variable=variable):
             return variable.name
@@ -231,6 +236,7 @@ def called(node: typed.Expression) -> str:
 
 
 def units(of: Perspective | None) -> str:
+    """What an `id` counts, `?` where nothing says it."""
     return "?" if of is None else str(of)
 
 

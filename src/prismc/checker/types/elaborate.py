@@ -72,6 +72,7 @@ class Elaboration:
     # ------------------------------------------------------------------ the program
 
     def run(self) -> None:
+        """Make all instances."""
         self._check_defines()
         declarations = [d for module in self._graph.roots for d in self._declared(module)]
         self._reserve_kernel_names(declarations)
@@ -94,6 +95,7 @@ class Elaboration:
         self._warn_of_tests()
 
     def program(self) -> typed.Program:
+        """What was made, in order; recursion is found here."""
         calls = {instance: done.calls for instance, done in self._finished.items()}
         order, cyclic = ordered(self._bodies, calls, self.sink)
         failed = [i for i, done in self._finished.items() if done.is_failed]

@@ -46,6 +46,7 @@ class _Flow:
         self._reported: set[typed.Variable] = set()
 
     def run(self) -> None:
+        """Walk the body; a path that ends without a return is reported."""
         instance = self._body.instance
         end = self._statements(self._body.statements, frozenset())
         if end is None or not instance.results:

@@ -82,6 +82,7 @@ def _divide_by_zero(left: float, right: float) -> float:
 
 
 def fold_booleans(sign: str, left: bool, right: bool) -> bool:
+    """`&`, `|` or `^` of two bools."""
     return bool(_INTEGER[sign](left, right))
 
 

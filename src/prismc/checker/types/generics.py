@@ -97,6 +97,7 @@ class GenericUse:
             self.found[symbol] = value
 
     def infer_perspective(self, at: ast.At | None, perspective: Perspective) -> None:
+        """Match a stated `@ P` against the perspective of what was passed."""
         if at is not None:
             self._bind(at.perspective, "perspective", perspective)
 

@@ -38,6 +38,7 @@ class Operators(TypeExpressions):
     """Both sides of an operator have one type; nothing is converted silently."""
 
     def unary(self, node: ast.Unary, expected: Type | None) -> typed.Expression:
+        """`-`, `+`, `~` and `not`."""
         if node.operator == "not":
             operand = self.require_bool(node.operand, "`not`")
         else:
@@ -62,6 +63,7 @@ class Operators(TypeExpressions):
         )
 
     def binary(self, node: ast.Binary, expected: Type | None) -> typed.Expression:
+        """All operators with two sides, comparisons and `and`, `or` among them."""
         sign = node.operator
         if sign in ("and", "or"):
             return self._logical(node)

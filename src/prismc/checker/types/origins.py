@@ -29,5 +29,6 @@ class InstanceSink(Sink):
         self._instance = instance
 
     def report(self, problem: Problem) -> None:
+        """Pass a problem on."""
         instance = self._instance
         self._sink.report(with_origin(problem, instance.generics, instance.origin))

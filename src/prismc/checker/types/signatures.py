@@ -23,11 +23,10 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show, show_argument
 from prismc.frontend import ast
-from prismc.hardware.groups import THREAD, Bound
+from prismc.hardware.groups import THREAD
 from prismc.source.record import replace
 
 _KINDS = ("type", "int", "bool", "perspective", "fn")
-_EXPRESSION_BOUND = Bound(0, 0, 1, 1)
 
 
 class Signatures(Attributes):
@@ -41,10 +40,7 @@ class Signatures(Attributes):
         self._bind_generics(node, self.request.arguments)
         kind = self._kind(node)
         requires = self.requires(node)
-        if kind is typed.InstanceKind.EXPRESSION:
-            self.bound = _EXPRESSION_BOUND
-        elif requires is not None:
-            self.bound = requires.bound
+        self.bound = requires.bound if requires is not None else self.bound
         self.is_unsafe = isinstance(node, ast.Function) and node.is_unsafe
         parameters = [self._parameter(p, kind, node.name) for p in node.parameters]
         launch = self.launch(node) if kind is typed.InstanceKind.KERNEL else None
@@ -58,7 +54,7 @@ class Signatures(Attributes):
         if requires is None or not (is_whole or self.is_trial):
             self.is_failed = True
             return None
-        made = typed.Instance(
+        self.instance = typed.Instance(
             symbol=symbol_name,
             name=node.name.text,
             kind=kind,
@@ -75,11 +71,10 @@ class Signatures(Attributes):
             requires_span=requires.span,
             module=self.module,
         )
-        self.instance = made
         assumptions = self.assumptions(node)
         if assumptions:
-            made = self.instance = replace(made, assumptions=assumptions)
-        return made
+            self.instance = replace(self.instance, assumptions=assumptions)
+        return self.instance
 
     def _bind_generics(
         self, node: ast.Function | ast.Kernel, arguments: tuple[Argument, ...]

@@ -45,6 +45,7 @@ class Statements(Declarations):
         return tuple(made)
 
     def statement(self, node: ast.Statement) -> Made:
+        """What one statement stands for."""
         build = _BUILD.get(type(node))
         return self.construct(node) if build is None else build(self, node)
 

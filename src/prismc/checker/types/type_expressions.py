@@ -193,6 +193,7 @@ class TypeExpressions(Conversions):
         return None
 
     def names_perspective(self, node: ast.Expression) -> bool:
+        """Whether an expression stands for a perspective, without reporting anything."""
         return isinstance(node, ast.PerspectiveLiteral) or isinstance(
             self.binding_at(node), Perspective
         )

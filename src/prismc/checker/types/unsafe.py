@@ -46,6 +46,7 @@ class Unsafe(Places):
     """Statements that are calls of `asm`, `cuda`, `assume` and `completion`."""
 
     def unsafe_statement(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
+        """A built-in that only `unsafe` may hold, on a line of its own."""
         if not self.is_unsafe:
             self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
             return ()
