@@ -10,7 +10,16 @@ from collections.abc import Iterable
 
 from prismc.checker.sync.coverage import Coverage, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
-from prismc.checker.sync.graph import Access, Crossing, Crossings, Entry, Pending, Root
+from prismc.checker.sync.graph import (
+    Access,
+    Crossing,
+    Crossings,
+    Entry,
+    Pending,
+    Root,
+    Step,
+    Summary,
+)
 from prismc.checker.sync.plan import AccessKind
 from prismc.source.record import Record
 
@@ -23,15 +32,20 @@ def is_hazard(earlier: AccessKind, later: AccessKind) -> bool:
 class Conflict(Record):
     """Two accesses without the order they need: `earlier_threads` against `later_threads`.
 
-    `around` is the loop whose back edge the path takes, None if it takes none.
+    `crossed` are the loops between them.
     """
 
     earlier: Access
     later: Access
     earlier_threads: int
     later_threads: int
-    around: int | None
+    crossed: Crossings
     is_exact: bool
+
+    @property
+    def around(self) -> int | None:
+        """The loop whose back edge the path takes, None if it takes none."""
+        return next((loop for loop, how in self.crossed if how is not Crossing.ENDED), None)
 
     @property
     def hazard(self) -> str:
@@ -42,12 +56,16 @@ class Conflict(Record):
 
 
 class Conflicts:
-    """Judges pairs of accesses of one function; what it has worked out once it remembers."""
+    """Judges pairs of accesses of one function; what it has worked out once it remembers.
+
+    `steps` keeps the summaries of steps, which never change.
+    """
 
     def __init__(self, everyone: int, accesses: Iterable[Access]) -> None:
         self._everyone = everyone
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
         self._tables: Known = {}
+        self.steps: dict[Step, Summary] = {}
         self._memory = _memories(accesses)
 
     def memory_of(self, access: Access) -> int:
@@ -80,7 +98,7 @@ class Conflicts:
             later=later,
             earlier_threads=found[0],
             later_threads=found[1],
-            around=_back_edge(pending.crossed),
+            crossed=pending.crossed,
             is_exact=meeting.is_exact,
         )
 
@@ -137,10 +155,6 @@ def _memories(accesses: Iterable[Access]) -> dict[Root, int]:
             if number in old:
                 numbers[root] = min(old)
     return numbers
-
-
-def _back_edge(crossed: Crossings) -> int | None:
-    return next((loop for loop, how in crossed if how is not Crossing.ENDED), None)
 
 
 def _between(crossed: Crossings) -> Between:

@@ -161,10 +161,12 @@ def in_sequence(conflicts: Conflicts, summaries: Iterable[Summary]) -> Summary:
 
 def step_summary(conflicts: Conflicts, step: Step) -> Summary:
     """A step's events one after the other."""
-    events = [event if isinstance(event, Summary) else touch(event) for event in step.events]
-    if not events:
-        return NOTHING
-    return events[0] if len(events) == 1 else in_sequence(conflicts, events)
+    known = conflicts.steps.get(step)
+    if known is None:
+        events = [event if isinstance(event, Summary) else touch(event) for event in step.events]
+        known = in_sequence(conflicts, events) if len(events) > 1 else (*events, NOTHING)[0]
+        conflicts.steps[step] = known
+    return known
 
 
 def either_of(summaries: Iterable[Summary]) -> Summary:

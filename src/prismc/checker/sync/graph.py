@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from typing import NamedTuple
 
 from prismc.checker.sync.coverage import Coverage
 from prismc.checker.sync.footprints import Footprint
@@ -90,14 +91,14 @@ class Exit(Enum):
     RETURN = "return"
 
 
-class Entry(Record):
+class Entry(NamedTuple):
     """An access that a node reaches from its start, with the order made before it on the way."""
 
     access: Access
     before: Coverage
 
 
-class Pending(Record):
+class Pending(NamedTuple):
     """An access that is behind, with the order made after it, and the loops crossed since."""
 
     access: Access
@@ -105,14 +106,14 @@ class Pending(Record):
     crossed: Crossings = ()
 
 
-class Flow(Record):
+class Flow(NamedTuple):
     """What has happened when a path leaves a node: the order made on the way, and the accesses."""
 
     through: Coverage
     pending: tuple[Pending, ...]
 
 
-class Summary(Record):
+class Summary(NamedTuple):
     """All that the surroundings of a node need to know about it (`docs/language.md`, "Where
     barriers come from")."""
 

@@ -84,6 +84,8 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     item = barriers[index]
     if item.size <= WARP_THREADS or any(unit.bit_count() % WARP_THREADS for unit in item.units):
         return item
+    if not all(_stays_in_warps(conflicts, item, reason) for reason in item.reasons):
+        return item
     warps = tuple(warp for unit in item.units for warp in _warps(unit))
     narrow = Barrier(insertion=item.insertion, units=warps, reasons=item.reasons)
     trial = [*barriers[:index], narrow, *barriers[index + 1 :]]
@@ -91,6 +93,20 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     if is_enough:
         barriers[index] = narrow
     return barriers[index]
+
+
+def _stays_in_warps(conflicts: Conflicts, item: Barrier, reason: Conflict) -> bool:
+    """Whether all threads that meet for one reason are in one warp (a necessary condition)."""
+    meeting = conflicts.meeting(reason.earlier, reason.later, reason.crossed, item.units)
+    return all(
+        (first | second).bit_length() - 1 < _warp_end(first | second)
+        for first, second in meeting.classes
+    )
+
+
+def _warp_end(threads: int) -> int:
+    lowest = (threads & -threads).bit_length() - 1
+    return (lowest // WARP_THREADS + 1) * WARP_THREADS
 
 
 def _warps(unit: int) -> Iterable[int]:

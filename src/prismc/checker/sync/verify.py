@@ -26,6 +26,7 @@ from prismc.checker.sync.flow import (
 from prismc.checker.sync.graph import (
     Arms,
     Choice,
+    Flow,
     Graph,
     Jump,
     Loop,
@@ -74,24 +75,27 @@ class _Walk:
     ) -> Summary:
         """Go through a sequence; `expected` is behind its start, but no part of it."""
         state = State(self._conflicts, region.units)
-        guard = State(self._conflicts, region.units)
-        guard.expect(expected)
+        guard = State(self._conflicts, region.units) if expected else None
+        if guard is not None:
+            guard.expect(expected)
         for node in nodes:
-            self._pass(state, guard, node, is_end=False)
+            self._pass(state, guard, (node, False))
             summary = self._node(node, region)
             self.found += state.conflicts(summary)
-            self.found += guard.conflicts(summary)
             state.apply(summary)
-            guard.apply(_through_only(summary))
+            if guard is not None:
+                self.found += guard.conflicts(summary)
+                guard.apply(_through_only(summary))
         if around is not None and state.is_live:
-            self._pass(state, guard, around, is_end=True)
+            self._pass(state, guard, (around, True))
         return state.summary()
 
-    def _pass(self, state: State, guard: State, node: Node, *, is_end: bool) -> None:
-        order = self._orders.get((node, is_end))
+    def _pass(self, state: State, guard: State | None, place: tuple[Node, bool]) -> None:
+        order = self._orders.get(place)
         if order is not None and state.is_live:
             state.barrier(order)
-            guard.barrier(order)
+            if guard is not None:
+                guard.barrier(order)
 
     def _node(self, node: Node, region: Region) -> Summary:
         match node:
@@ -142,10 +146,8 @@ class _Walk:
 
 def _through_only(summary: Summary) -> Summary:
     """A node without its accesses: the order that it makes."""
-    exits = tuple(
-        (kind, type(flow)(through=flow.through, pending=())) for kind, flow in summary.exits
-    )
-    return Summary(entries=(), exits=exits)
+    exits = tuple((kind, Flow(flow.through, ())) for kind, flow in summary.exits)
+    return Summary((), exits)
 
 
 def _behind(summary: Summary) -> tuple[Pending, ...]:
