@@ -58,6 +58,14 @@ if TYPE_CHECKING:
     help="Show what each kernel costs: registers, shared bytes, spills, barriers. "
     "Shown on a terminal anyway.",
 )
+@click.option(
+    "--drop-sync",
+    "dropped_sync",
+    metavar="N",
+    type=click.IntRange(min=0),
+    multiple=True,
+    help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
+)
 @compile_options
 def build(
     file: str,
@@ -66,6 +74,7 @@ def build(
     targets: tuple[str, ...],
     compiler: str,
     report: bool | None,
+    dropped_sync: tuple[int, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     format_: str,
@@ -80,7 +89,7 @@ def build(
     chosen = chosen_targets(targets)
     emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [Emit.CUBIN]
     place = _places(file, out, chosen, emits)
-    session = Session(compiler_options(chosen[0], defines, include, compiler))
+    session = Session(compiler_options(chosen[0], defines, include, compiler, dropped_sync))
     root = open_root(session, file)
     built: Built | None = None
     if root is not None:

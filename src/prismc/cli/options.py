@@ -103,5 +103,12 @@ def compiler_options(
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     compiler: str = "nvrtc",
+    dropped_sync: tuple[int, ...] = (),
 ) -> Options:
-    return Options(target=target, defines=defines, include=include, compiler=compiler)
+    return Options(
+        target=target,
+        defines=defines,
+        include=include,
+        compiler=compiler,
+        dropped_sync=dropped_sync,
+    )

@@ -57,3 +57,14 @@ class CannotWrite(Problem):
 
     path: str
     reason: str
+
+
+class NoSuchOperation(Problem):
+    code = "P0756"
+    title = "the plan has no such operation"
+    message = "`--drop-sync {number}`: operations of this program's plan: {count}, counted from 0"
+    help_text = "take a number that `prismc dump --after plan` shows"
+    is_environment: ClassVar[bool] = True
+
+    number: int
+    count: int

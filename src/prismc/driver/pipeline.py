@@ -11,10 +11,11 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prismc.driver.errors import TooLarge
+from prismc.driver.errors import NoSuchOperation, TooLarge
 from prismc.driver.session import Session
 from prismc.source.files import SourceFile
-from prismc.source.span import Span
+from prismc.source.record import replace
+from prismc.source.span import NOWHERE, Span
 
 if TYPE_CHECKING:
     from prismc.backend.cuda_module import CudaModule
@@ -110,8 +111,19 @@ def _lower(session: Session, checked: CheckedProgram) -> Module | None:
 
     if session.sink.has_errors():
         return None
-    module = lower_program(checked, session.sink)
+    module = lower_program(_without_dropped(session, checked), session.sink)
     return None if session.sink.has_errors() else module
+
+
+def _without_dropped(session: Session, checked: CheckedProgram) -> CheckedProgram:
+    """The facts with a plan that lacks the operations which the options drop."""
+    dropped = session.options.dropped_sync
+    if not dropped:
+        return checked
+    known = checked.plan.numbers()
+    for number in sorted(set(dropped) - set(known)):
+        session.sink.report(NoSuchOperation(at=NOWHERE, number=number, count=len(known)))
+    return replace(checked, plan=checked.plan.without(dropped))
 
 
 def _ir_views() -> tuple[View, ...]:
