@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from prismc.backend.cuda.sites import Path, Site, Sites
 from prismc.backend.cuda.types import is_widening, scalar_of
-from prismc.ir.core import Function, Op, Region, Value
+from prismc.ir.core import Function, Op, Region, Value, walk
 from prismc.ir.effects import Effect, effects_of, is_pure
 from prismc.ir.ops.arithmetic import Constant, Convert, Insert
 from prismc.ir.ops.control import For, If, Yield
@@ -89,6 +89,7 @@ class _Planner:
                 self.region(nested)
             if isinstance(op, If) and self._is_choice(op):
                 self.choices.add(op)
+                self._await_loads(op)
             self._settle_loads(op)
             self._consider(op)
 
@@ -174,6 +175,13 @@ class _Planner:
         if isinstance(op, ArrayLoad):
             return Effect.READS_ARRAY
         return Effect.NONE
+
+    def _await_loads(self, choice: Op) -> None:
+        """The loads in a choice are part of whatever statement the choice becomes part of."""
+        for region in choice.regions:
+            for op in walk(region):
+                if (reads := self._reads(op)) and op.result in self.inlined:
+                    self._pending[op.result] = reads
 
     def _settle_loads(self, op: Op) -> None:
         """Give a variable to each load that would move over what `op` writes; forget those that

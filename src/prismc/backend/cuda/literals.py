@@ -127,9 +127,9 @@ def _to_tf32(bits: int) -> int:
 def _magnitude(value: float, exponent_bits: int, mantissa_bits: int) -> int:
     if value == 0:
         return 0
-    bias = (1 << (exponent_bits - 1)) - 1
     if math.isinf(value):
-        return (2 * bias + 1) << mantissa_bits
+        return 1 << (exponent_bits + mantissa_bits)  # beyond every magnitude
+    bias = (1 << (exponent_bits - 1)) - 1
     exponent = max(math.frexp(value)[1] - 1, 1 - bias)
     # In units of the last place `round` is exact and goes to even; a carry moves the exponent on.
     units = round(math.ldexp(value, mantissa_bits - exponent))
