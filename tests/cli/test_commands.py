@@ -268,3 +268,37 @@ def test_dump(prismc: Runner) -> None:
     assert ran.code == 1
     assert ran.out == ""
     assert f"error[{BAD_CODE}]" in ran.err
+
+
+ORDERED = """\
+@requires(grid[1], block[1], thread[64])
+kernel turn(x: ptr(const f32), y: ptr(f32)):
+    partition y as yb @ block[1] at id(block[1]) * 64:
+        group block[1]:
+            shared S: f32[64]
+            t: int @ thread[1] = id()
+            partition S as s @ thread[1] at t:
+                s[0] = x[t]
+            partition yb as out @ thread[1] at t:
+                out[0] = S[63 - t]
+"""
+
+
+def test_a_planned_operation_can_be_left_out(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / "turn.prism").write_text(ORDERED)
+    build = ("build", "turn.prism", "-o", "-", "--emit", "cuda")
+    assert "  #0 before" in prismc("dump", "turn.prism", "--after", "plan").out
+    assert "__syncthreads" in prismc(*build).out
+    without = prismc(*build, "--drop-sync", "0")
+    assert (without.code, without.err) == (0, "")
+    assert "__syncthreads" not in without.out
+
+
+def test_an_operation_that_is_not_planned_cannot_be_left_out(
+    prismc: Runner, tmp_path: Path
+) -> None:
+    (tmp_path / "turn.prism").write_text(ORDERED)
+    ran = prismc("build", "turn.prism", "--emit", "cuda", "--drop-sync", "0", "--drop-sync", "1")
+    assert ran.code == 2
+    assert ran.err.startswith("error[P0756]: `--drop-sync 1`: operations of this program's plan: 1")
+    assert not (tmp_path / "turn.cu").exists()

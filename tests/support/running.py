@@ -15,11 +15,12 @@ from prismc.checker.types.model import PointerType
 from prismc.driver.build import Emit, build_file
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
-from prismc.emulator.api import run_ptx
+from prismc.emulator.api import RunResult, run_ptx
 from prismc.emulator.host import Buffer
 from prismc.emulator.schedule import Plan
 from prismc.hardware.targets import TARGETS
 from prismc.source.files import SourceFile
+from prismc.source.record import replace
 from support.checking import all_words, check_texts
 
 Array = npt.NDArray[Any]
@@ -57,11 +58,29 @@ class Compiled:
 
         Raises AssertionError when the emulator finds a fault.
         """
+        result = self.launch(blocks, arguments, kernel, plan)
+        assert not result.findings, "\n".join(str(finding) for finding in result.findings)
+        return {
+            parameter.name: output
+            for parameter, output in zip(
+                self.kernel(kernel).parameters, result.outputs, strict=True
+            )
+            if output is not None
+        }
+
+    def launch(
+        self,
+        blocks: int,
+        arguments: Mapping[str, Array | float],
+        kernel: str | None = None,
+        plan: Plan | None = None,
+    ) -> RunResult:
+        """Launch a kernel; what it left behind and what was found."""
         instance = self.kernel(kernel)
         assert instance.launch is not None
         values = [_argument(parameter, arguments) for parameter in instance.parameters]
         need = self.checked.memory.need[instance.symbol]
-        result = run_ptx(
+        return run_ptx(
             self.ptx,
             instance.symbol,
             blocks,
@@ -71,12 +90,6 @@ class Compiled:
             plan=plan or Plan(),
             time_limit=60,
         )
-        assert not result.findings, "\n".join(str(finding) for finding in result.findings)
-        return {
-            parameter.name: output
-            for parameter, output in zip(instance.parameters, result.outputs, strict=True)
-            if output is not None
-        }
 
 
 def _argument(parameter: typed.Variable, arguments: Mapping[str, Array | float]) -> Any:
@@ -92,7 +105,9 @@ def compile_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Compi
     return Compiled(session, session.files.known(root), session.options.target.name)
 
 
-def compile_file(path: Path, target: str = "sm_80") -> Compiled:
-    """Compile a file on the disk."""
+def compile_file(path: Path, target: str = "sm_80", dropped: tuple[int, ...] = ()) -> Compiled:
+    """Compile a file on the disk, without the planned operations of the numbers `dropped`."""
     texts = {str(path): path.read_text(encoding="utf-8")}
-    return compile_texts(texts, str(path), f"--target {target}")
+    session = check_texts(texts, str(path), f"--target {target}")
+    session.options = replace(session.options, dropped_sync=dropped)
+    return Compiled(session, session.files.known(str(path)), session.options.target.name)

@@ -555,3 +555,23 @@ def test_a_loop_that_keeps_blocks_apart_is_accepted() -> None:
 """)
         == []
     )
+
+
+def test_operations_are_numbered_over_the_whole_program() -> None:
+    plan = planned("""
+        @requires(block[1], thread[64])
+        def turn(S: ptr(f32)):
+            t: int @ thread[1] = id()
+            partition S as s @ thread[1] at t:
+                s[0] = 1.0
+            v: f32 @ thread[1] = S[63 - t]
+
+        @requires(block[1], thread[64])
+        def twice():
+            shared A: f32[64]
+            turn(A)
+            turn(A)
+    """).plan
+    assert plan.numbers() == (0, 1)
+    assert [len(each.operations) for each in plan.without({0}).instances.values()] == [0, 1]
+    assert plan.without({0}).numbers() == (1,)

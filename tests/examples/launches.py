@@ -1,0 +1,108 @@
+"""Launches of the example programs: arguments of given sizes, and what NumPy makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from support.running import Compiled, compile_file
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+Array = np.ndarray[Any, Any]
+Random = np.random.Generator
+
+
+class Launch(NamedTuple):
+    """`output` names the array that must hold `expected`, to within `tolerance` of each element."""
+
+    blocks: int
+    arguments: Mapping[str, Any]
+    output: str
+    expected: Array
+    tolerance: Array
+
+    def wrong(self, found: Array) -> str:
+        """What differs most, or nothing."""
+        error = np.abs(found.reshape(self.expected.shape) - self.expected) - self.tolerance
+        if error.size == 0 or (error <= 0).all():
+            return ""
+        at = tuple(int(i) for i in np.unravel_index(np.nanargmax(error), error.shape))
+        value = found.reshape(error.shape)[at]
+        return f"{self.output}{list(at)} is {value}, not {self.expected[at]}"
+
+
+@cache
+def example(name: str, target: str = "sm_80", dropped: tuple[int, ...] = ()) -> Compiled:
+    """An example, compiled; `dropped` numbers planned operations to leave out."""
+    return compile_file(EXAMPLES / f"{name}.prism", target, dropped)
+
+
+def _numbers(random: Random, *shape: int) -> Array:
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def saxpy(random: Random, n: int) -> Launch:
+    x, y, a = _numbers(random, n), _numbers(random, n), np.float32(2.5)
+    exact = np.float64(a) * x + y
+    # The product is not rounded: ptxas fuses it with the sum.
+    arguments = {"n": n, "a": a, "x": x, "y": y}
+    return Launch(-(-n // 256), arguments, "y", exact, np.abs(exact) * 2e-7)
+
+
+def transpose(random: Random, rows: int, cols: int) -> Launch:
+    a = _numbers(random, rows, cols)
+    arguments = {"rows": rows, "cols": cols, "A": a.ravel(), "B": np.zeros(a.size, np.float32)}
+    blocks = -(-rows // 32) * -(-cols // 32)
+    return Launch(blocks, arguments, "B", a.T, np.zeros((cols, rows)))
+
+
+def block_sum(random: Random, n: int, blocks: int) -> Launch:
+    x = _numbers(random, n)
+    padded = np.pad(x, (0, -n % (256 * blocks))).reshape(-1, blocks, 256).astype(np.float64)
+    arguments = {"n": n, "x": x, "sums": np.zeros(blocks, np.float32)}
+    bound = np.abs(padded).sum(axis=(0, 2)) * 1e-6 + 1e-6
+    return Launch(blocks, arguments, "sums", padded.sum(axis=(0, 2)), bound)
+
+
+def row_softmax(random: Random, rows: int, cols: int) -> Launch:
+    x = _numbers(random, rows, cols) * 4
+    powers = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+    exact = powers / powers.sum(axis=1, keepdims=True)
+    arguments = {"cols": cols, "x": x.ravel(), "y": np.zeros(x.size, np.float32)}
+    return Launch(rows, arguments, "y", exact, exact * 1e-4 + 1e-6)
+
+
+def tf32_matmul(random: Random, m: int, n: int, k: int) -> Launch:
+    a, b = _numbers(random, m, k), _numbers(random, k, n)
+    arguments = {
+        "A": a.ravel(), "B": b.ravel(), "C": np.zeros(m * n, np.float32), "M": m, "N": n, "K": k,
+    }  # fmt: skip
+    # The hardware drops 13 bits of each factor: about 2^-10 of every product.
+    bound = (np.abs(a).astype(np.float64) @ np.abs(b)) * 2.0**-9 + 1e-6
+    blocks = -(-m // 16) * -(-n // 8)
+    return Launch(blocks, arguments, "C", a.astype(np.float64) @ b, bound)
+
+
+class Sizes(NamedTuple):
+    """How an example is launched: sizes of interest, and random ones up to `largest`, one or more
+    each. `faulty` is a size at which every barrier matters."""
+
+    make: Callable[..., Launch]
+    chosen: tuple[tuple[int, ...], ...]
+    largest: tuple[int, ...]
+    faulty: tuple[int, ...]
+
+
+LAUNCHES = {
+    "saxpy": Sizes(saxpy, ((1,), (256,), (1000,)), (900,), (256,)),
+    "transpose": Sizes(transpose, ((32, 32), (1, 40), (70, 45)), (80, 80), (33, 64)),
+    "block_sum": Sizes(block_sum, ((1, 1), (5000, 3)), (3000, 3), (512, 1)),
+    "row_softmax": Sizes(row_softmax, ((3, 1), (3, 300)), (3, 700), (1, 300)),
+    "tf32_matmul": Sizes(
+        tf32_matmul, ((16, 8, 8), (1, 1, 1), (35, 21, 19), (16, 8, 0)), (40, 30, 40), (16, 8, 16)
+    ),
+}
