@@ -207,6 +207,8 @@ def test_approximate_quotient(ftz: str) -> None:
     """Within 2 ulp for |b| up to 2**126, and beyond that a zero, or a NaN for an infinite a."""
     large = [encode(oracle.power(127), "f32"), encode(-oracle.power(127), "f32")]
     assert run(f"div.approx{ftz}.f32", [ONE, ONE], large) == [ZERO, MINUS]
+    limit = [int(encode(oracle.power(126), "f32"))]
+    assert run(f"div.approx{ftz}.f32", [ONE], limit) == [encode(oracle.power(-126), "f32")]
     assert value(run(f"div.approx{ftz}.f32", [INF], large[:1])[0], "f32") == NAN
     assert value(run(f"div.approx{ftz}.f32", [BAD], large[:1])[0], "f32") == NAN
     a, b = (random_floats("f32", 500, seed, spread=60) for seed in (1, 2))

@@ -284,27 +284,72 @@ def test_sums_next_to_a_tie_round_once(opcode: str) -> None:
     compare(opcode, lambda *lane: expectation(opcode, name, *lane), near_ties(name), nan=name)
 
 
+def of_numbers(name: str, *numbers: Fraction) -> list[int]:
+    found = [int(encode(number, name)) for number in numbers]
+    assert [value(bits, name) for bits in found] == list(numbers)
+    return found
+
+
+def check_cases(opcode: str, cases: list[list[int]]) -> None:
+    name = opcode.rpartition(".")[2]
+    columns = [[case[place] for case in cases] for place in range(3)]
+    compare(opcode, lambda *lane: expectation(opcode, name, *lane), columns, nan=name)
+
+
 def test_double_rounding_is_repaired_in_every_range() -> None:
-    """Each of these is wrong if the product is added in binary64 and then rounded to binary32."""
-    one, tiny = 0x3F800000, 1
-    ulp = encode(1 + oracle.power(-23), "f32")
-    half = encode(oracle.power(-24), "f32")
-    small = encode(oracle.power(-100), "f32")
-    cases = [
-        # one + 2**-24 is a tie; a product of 2**-200 above or below it decides.
-        (small, small, encode(1 + oracle.power(-23), "f32")),
-        (int(ulp), int(half), one),
-        (int(ulp), int(half) | 1 << 31, one),
-        (
-            int(encode(oracle.power(-75) * (1 + oracle.power(-23)), "f32")),
-            int(encode(oracle.power(-75) * (1 + oracle.power(-23)), "f32")),
-            tiny << 22,
-        ),
-        (
-            int(encode(oracle.power(-75) * (1 + oracle.power(-23)), "f32")),
-            int(encode(-oracle.power(-75) * (1 + oracle.power(-22)), "f32")),
-            (tiny << 22) + 1,
-        ),
-    ]
-    columns = [[int(case[place]) for case in cases] for place in range(3)]
-    compare("fma.rn.f32", lambda *lane: expectation("fma.rn.f32", "f32", *lane), columns, nan="f32")
+    """Each of these is wrong if the product is added in binary64 and then rounded to binary32.
+
+    The products lie a trace beside a half unit of the addend: 2**46 + 1 = 8384513 * 8392705 and
+    2**46 - 1 = (2**23 + 1) * (2**23 - 1).
+    """
+    factors = [(8384513, 8392705), ((1 << 23) + 1, (1 << 23) - 1)]
+    cases = []
+    for a, b in factors:
+        for unit, lead in (
+            (-149, 1 << 22),
+            (-149, (1 << 22) + 1),
+            (-30, 1 << 23),
+            (-30, (1 << 23) + 1),
+        ):
+            scale = unit - 1 - 46
+            half = scale // 2
+            for sign in (1, -1):
+                cases.append(
+                    of_numbers(
+                        "f32",
+                        sign * a * oracle.power(half),
+                        b * oracle.power(scale - half),
+                        lead * oracle.power(unit),
+                    )
+                )
+    check_cases("fma.rn.f32", cases)
+
+
+def test_ties_of_doubles_are_broken_by_traces() -> None:
+    """A tie between neighbours of 2**53, and a trace that decides, at every scale.
+
+    2**53 + 1 = 3 * 3002399751580331 is half way; 2**80 - 1 = (2**40 + 1) * (2**40 - 1) is a trace
+    below a power, whose error underflows where the product does not.
+    """
+    cases = []
+    for scale in (0, -700, 700, -900):
+        for trace in (-60, -200):
+            for sign in (1, -1):
+                cases.append(
+                    of_numbers(
+                        "f64",
+                        3 * oracle.power(scale // 2),
+                        3002399751580331 * oracle.power(scale - scale // 2),
+                        sign * oracle.power(max(trace + scale, -1070)),
+                    )
+                )
+    for lead in (1 << 52, (1 << 52) + 1):
+        cases.append(
+            of_numbers(
+                "f64",
+                ((1 << 40) + 1) * oracle.power(-540),
+                ((1 << 40) - 1) * oracle.power(-541),
+                lead * oracle.power(-1000),
+            )
+        )
+    check_cases("fma.rn.f64", cases)

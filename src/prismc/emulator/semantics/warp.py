@@ -36,7 +36,7 @@ def _source_lanes(mode: str, b: Lanes, c: Lanes) -> tuple[Lanes, Lanes]:
     """Where each lane reads from, and whether that is in range, as 9.7.9.6 computes it."""
     value, clamp = (b & 31).astype(np.int32), (c & 31).astype(np.int32)
     segment = (c >> 8 & 31).astype(np.int32)
-    outside = ~segment & 31
+    outside = ~segment
     last = (LANE & segment) | (clamp & outside)
     match mode:
         case "up":
