@@ -180,7 +180,7 @@ def _uncovered(meeting: Meeting, order: Coverage, units: tuple[int, ...]) -> tup
 
 def _is_row_of_matrix(earlier: Access, later: Access) -> bool:
     """One store that a loop repeats, into a kernel's argument: a run-time factor of its index is
-    the length of a row, and rows do not overlap (decision 0010)."""
+    the length of a row, and rows do not overlap (decision 0061)."""
     return (
         earlier is later
         and earlier.kind is AccessKind.WRITE

@@ -2,7 +2,7 @@
 
 A footprint is evaluated for every thread and for every value of the counters of loops with
 constant bounds; what is left over are uniform symbols, which cancel where both accesses read them
-at one time. Unknown means that the accesses may meet (`docs/decisions`, "footprints").
+at one time. Unknown means that the accesses may meet (decision 0061).
 """
 
 from __future__ import annotations

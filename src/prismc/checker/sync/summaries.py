@@ -2,7 +2,7 @@
 
 A summary tells what a call touches before and after its own barriers, and the order that it makes
 on every path. Accesses are in terms of the callee's threads and parameters; a call puts its own
-units and arguments in their place (design: "Function calls: summaries").
+units and arguments in their place.
 """
 
 from __future__ import annotations
