@@ -10,6 +10,7 @@ from __future__ import annotations
 from prismc.source.record import Record
 
 WARP_THREADS = 32
+MOST_THREADS = 1024  # of a block, on every target
 # Barrier 0 is `__syncthreads`'; a block has 16 in all (PTX ISA, "barrier": operand a is 0 to 15).
 FIRST_NAMED_BARRIER = 1
 LAST_NAMED_BARRIER = 15

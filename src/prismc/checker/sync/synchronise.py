@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.perspectives.facts import PerspectiveFacts
-from prismc.checker.sync.build import Built, build_graph
+from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned, instance_plan, number_barriers
 from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.forms import Atom
@@ -24,6 +24,7 @@ from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict
 from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
+from prismc.hardware.primitives import MOST_THREADS
 
 _PLANNED = (typed.InstanceKind.KERNEL, typed.InstanceKind.DEVICE)
 
@@ -64,10 +65,13 @@ def build_graphs(
 
 
 def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[typed.Body, ...]:
+    """The functions that can run; none does that asks for more threads than a block may have."""
     return tuple(
         body
         for symbol, body in program.bodies.items()
-        if body.instance.kind in _PLANNED and symbol not in perspectives.refused
+        if body.instance.kind in _PLANNED
+        and symbol not in perspectives.refused
+        and max(instance_threads(body.instance)) <= MOST_THREADS
     )
 
 

@@ -1,0 +1,141 @@
+"""When two footprints meet: against all elements of small examples, and with symbols."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from prismc.checker.sync.footprints import (
+    FAR,
+    Between,
+    Footprint,
+    Meeting,
+    Point,
+    footprint_of,
+    meet,
+)
+from prismc.checker.sync.forms import GRID_WIDE, Atom, Form
+
+THREADS = 4
+LOOP, OUTER = 7, 5
+HERE = Between()
+
+
+def atom(name: str, *, loops: tuple[int, ...] = (), step: int = 0, width: int = GRID_WIDE) -> Atom:
+    return Atom(name=name, order=ord(name), width=width, loops=loops, step=step)
+
+
+def at(form: Form, rows: Form | None = None, *, lanes: int = 1) -> Footprint:
+    point = Point(counters=(), form=form, threads=0b1111, rows=rows or {})
+    return footprint_of((point,), (), lanes, is_certain=True)
+
+
+def met(first: Footprint, second: Footprint, between: Between = HERE) -> Meeting:
+    return meet(first, second, between, {}, width=THREADS, assume_rows=False)
+
+
+def threads_that_meet(meeting: Meeting) -> set[tuple[int, int]]:
+    return {
+        (s, w)
+        for first, second in meeting.classes
+        for s, w in product(range(THREADS), repeat=2)
+        if s != w and first >> s & 1 and second >> w & 1
+    }
+
+
+# --------------------------------------------------------------------------- counted loops
+
+
+def counted(random: Random) -> tuple[Footprint, list[tuple[int, ...]]]:
+    """Elements of each thread for three iterations of a loop."""
+    elements = [tuple(random.randrange(6) for _ in range(THREADS)) for _ in range(3)]
+    points = tuple(
+        Point(counters=(number,), form={(): offsets}, threads=0b1111, rows={})
+        for number, offsets in enumerate(elements)
+    )
+    return footprint_of(points, (LOOP,), 1, is_certain=True), elements
+
+
+BETWEEN = {
+    "same": (HERE, lambda i, j: i == j),
+    "previous": (Between(loop=LOOP), lambda i, j: i == j - 1),
+    "earlier": (Between(loop=LOOP, least=2, most=FAR), lambda i, j: i <= j - 2),
+    "ended": (Between(ended=frozenset({LOOP})), lambda i, j: True),
+}
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", BETWEEN)
+def test_counted_iterations_meet_as_their_elements_do(seed: int, name: str) -> None:
+    random = Random(seed)
+    (first, mine), (second, other) = counted(random), counted(random)
+    between, fits = BETWEEN[name]
+    expected = {
+        (s, w)
+        for i, j in product(range(3), repeat=2)
+        if fits(i, j)
+        for s, w in product(range(THREADS), repeat=2)
+        if s != w and mine[i][s] == other[j][w]
+    }
+    meeting = met(first, second, between)
+    assert threads_that_meet(meeting) == expected
+    assert meeting.is_exact
+
+
+# --------------------------------------------------------------------------- symbols
+
+
+def test_a_symbol_cancels_in_one_iteration_only() -> None:
+    k = atom("k", loops=(LOOP,))
+    mine = at({(k,): 1, (): (0, 1, 2, 3)})
+    assert met(mine, mine).classes == ()
+    assert not met(mine, mine, Between(loop=LOOP)).is_exact
+    assert met(mine, mine, Between(loop=LOOP)).classes == ((0b1111, 0b1111),)
+
+
+def test_a_symbol_of_few_threads_does_not_cancel() -> None:
+    mine = at({(atom("w", width=2),): 1, (): (0, 1, 2, 3)})
+    assert met(mine, mine).classes == ((0b1111, 0b1111),)
+
+
+@pytest.mark.parametrize(
+    ("step", "meets"),
+    [(4, False), (-4, False), (3, True), (-3, True), (8, False)],
+)
+def test_a_counter_moves_by_its_step(step: int, meets: bool) -> None:
+    k = atom("k", loops=(LOOP,), step=step)
+    mine = at({(k,): 1, (): (0, 1, 2, 3)})
+    meeting = met(mine, mine, Between(loop=LOOP))
+    assert bool(meeting.classes) == meets
+    if meets:
+        assert threads_that_meet(meeting) == {(3, 0) if step > 0 else (0, 3)}
+
+
+def test_a_counter_of_an_ended_loop_may_be_anything() -> None:
+    k = atom("k", loops=(OUTER, LOOP), step=4)
+    mine = at({(k,): 1, (): (0, 1, 2, 3)})
+    ended = Between(loop=OUTER, ended=frozenset({LOOP}))
+    assert met(mine, mine, ended).classes == ((0b1111, 0b1111),)
+
+
+def test_rows_need_a_bound() -> None:
+    n = atom("n")
+    form: Form = {(n,): (0, 0, 1, 1), (): (0, 1, 0, 1)}
+    assert met(at(form), at(form)).classes == ((0b1111, 0b1111),)
+    assert met(at(form, {(n,): 2}), at(form, {(n,): 2})).classes == ()
+    assert met(at(form, {(n,): (1, 2, 1, 2)}), at(form, {(n,): 2})).classes == ()
+    assert met(at(form, {(n,): 1}), at(form, {(n,): 2})).classes == ((0b1111, 0b1111),)
+
+
+def test_lanes_reach_beyond_the_index() -> None:
+    apart = at({(): (0, 2, 4, 6)}, lanes=2)
+    assert met(apart, apart).classes == ()
+    meeting = met(at({(): (0, 2, 4, 6)}, lanes=3), apart)
+    assert threads_that_meet(meeting) == {(0, 1), (1, 2), (2, 3)}
+
+
+def test_an_unknown_footprint_meets_everything() -> None:
+    unknown = Footprint(threads=0b0011, is_certain=False)
+    assert met(unknown, at({(): 0})).classes == ((0b0011, 0b1111),)
