@@ -72,10 +72,11 @@ class Scopes:
 
     def __init__(self, outside: frozenset[str]) -> None:
         self._outside = outside
-        self._scopes: list[set[str]] = [set()]
+        # Each scope's names, and the next number to try for the names that it has made many of.
+        self._scopes: list[dict[str, int]] = [{}]
 
     def open(self) -> None:
-        self._scopes.append(set())
+        self._scopes.append({})
 
     def close(self) -> None:
         self._scopes.pop()
@@ -83,9 +84,12 @@ class Scopes:
     def new(self, hint: str) -> str:
         """A free name like `hint`, taken in the innermost scope."""
         base = plain_name(hint)
-        name, number = base, 0
+        known = (scope[base] for scope in reversed(self._scopes) if base in scope)
+        number = next(known, 0)
+        name = f"{base}_{number}" if number else base
         while name in self._outside or any(name in scope for scope in self._scopes):
             number += 1
             name = f"{base}_{number}"
-        self._scopes[-1].add(name)
+        self._scopes[-1].setdefault(name, 1)
+        self._scopes[-1][base] = number + 1
         return name

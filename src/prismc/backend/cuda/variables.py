@@ -23,12 +23,21 @@ from prismc.ir.types import ArrayType, Type
 
 
 class Variable:
-    """A C++ variable and the values that share it."""
+    """A C++ variable and the values that share it.
 
-    __slots__ = ("members",)
+    `first` is the position of its first birth or write, `last` that of its last write or use.
+    """
 
-    def __init__(self, value: Value) -> None:
-        self.members = [value]
+    __slots__ = ("first", "last", "members")
+
+    def __init__(self, members: Sequence[Value], extent: tuple[int, int]) -> None:
+        self.members = list(members)
+        self.first, self.last = extent
+
+    def absorb(self, other: Variable) -> None:
+        """Share with the values of another variable."""
+        self.members += other.members
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
 
     @property
     def type(self) -> Type:
@@ -54,7 +63,7 @@ class _Assigner:
         self._counters: set[Value] = set()
         self.variables: dict[Value, Variable] = {}
         for parameter in function.parameters:
-            self.variables[parameter] = Variable(parameter)
+            self._add((parameter,))
         for op in walk(function.body):
             self._define(op)
 
@@ -70,19 +79,22 @@ class _Assigner:
             if result in self._inlining.inlined or result in self._inlining.places:
                 continue
             if self._is_needed(result) or not is_droppable(op):
-                self.variables[result] = Variable(result)
+                self._add((result,))
 
     def _define_loop(self, op: For | While) -> None:
         if isinstance(op, For):
             counter = op.body.arguments[0]
             self._counters.add(counter)
-            self.variables[counter] = Variable(counter)
+            self._add((counter,))
         for values in loop_units(op):
             if not any(self._is_needed(value) for value in values):
                 continue
-            variable = Variable(values[0])
-            variable.members = list(values)
-            self.variables.update(dict.fromkeys(values, variable))
+            self._add(values)
+
+    def _add(self, values: Sequence[Value]) -> None:
+        """One variable for `values`."""
+        variable = Variable(values, self._liveness.extent(values))
+        self.variables.update(dict.fromkeys(values, variable))
 
     def _is_needed(self, value: Value) -> bool:
         return bool(self._sites.uses[value])
@@ -148,9 +160,9 @@ class _Assigner:
         if self._liveness.interfere(mine, theirs):
             return
         # The older one first: its name is the variable's.
-        if self._liveness.first(theirs) < self._liveness.first(mine):
+        if theirs.first < mine.first:
             mine, theirs = theirs, mine
-        mine.members += theirs.members
+        mine.absorb(theirs)
         self.variables.update(dict.fromkeys(theirs.members, mine))
 
 
@@ -165,24 +177,16 @@ class _Liveness:
 
     def interfere(self, one: Variable, other: Variable) -> bool:
         """Whether a write of one of the variables could destroy a value of the other."""
-        if self._is_over(one, other) or self._is_over(other, one):
-            return False
+        if one.last < other.first or other.last < one.first:
+            return False  # the common case
         return any(self._conflict(mine, theirs) for mine in one.members for theirs in other.members)
 
-    def first(self, variable: Variable) -> int:
-        """The position of the variable's first write."""
-        return min(
-            write.position for value in variable.members for write in self._sites.writes[value]
-        )
-
-    def _is_over(self, early: Variable, late: Variable) -> bool:
-        """Whether all of `early` lies before all of `late`: the common case, told quickly."""
-        first = min(self.first(late), *(self._sites.births[v].position for v in late.members))
-        return all(
-            self._last_use(value) <= first
-            and all(write.position < first for write in self._sites.writes[value])
-            for value in early.members
-        )
+    def extent(self, values: Sequence[Value]) -> tuple[int, int]:
+        """The first and the last position at which a variable of `values` matters."""
+        writes = [write.position for value in values for write in self._sites.writes[value]]
+        births = [self._sites.births[value].position for value in values]
+        uses = [self._last_use(value) for value in values]
+        return min(*births, *writes), max(*uses, *writes)
 
     def _conflict(self, one: Value, other: Value) -> bool:
         return (
