@@ -9,6 +9,7 @@ from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.synchronise import plan_synchronisation
+from prismc.checker.target.needs import check_needs
 from prismc.checker.types.elaborate import elaborate_program
 from prismc.diagnostics.sink import Sink
 from prismc.frontend.modules import ModuleGraph
@@ -22,6 +23,7 @@ def check_program(
     names = resolve_names(graph, sink)
     program = elaborate_program(graph, names, defines, sink)
     perspectives = check_perspectives(program, sink)
+    check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
     plan = plan_synchronisation(program, perspectives, memory, sink)
     return CheckedProgram(program=program, perspectives=perspectives, memory=memory, plan=plan)

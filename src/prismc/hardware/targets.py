@@ -93,3 +93,26 @@ TARGETS: dict[str, Target] = {
 
 # The oldest target with Tensor Core TF32: its PTX runs on everything later.
 DEFAULT_TARGET = TARGETS["sm_80"]
+
+
+def is_need(word: str) -> bool:
+    """Whether `word` may stand in `needs(..)`: a target's name or a feature's."""
+    return word in TARGETS or word in {feature.value for feature in Feature}
+
+
+def meets(target: Target, word: str) -> bool:
+    """Whether `target` has what `needs(word)` asks for.
+
+    A feature's name asks for the feature. `sm_80` asks for an architecture of that number or a
+    later one; a suffix (`sm_90a`) for exactly that one, since such code runs nowhere else
+    (PTX ISA, ".target").
+    """
+    if word not in TARGETS:
+        return Feature(word) in target.features
+    if not word[-1].isdigit():
+        return target.name == word
+    return _number(target.name) >= _number(word)
+
+
+def _number(name: str) -> int:
+    return int("".join(letter for letter in name if letter.isdigit()))

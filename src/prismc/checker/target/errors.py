@@ -1,0 +1,27 @@
+"""P051x: what the target cannot do."""
+
+from __future__ import annotations
+
+from prismc.diagnostics.problem import Problem
+
+
+class NeedsTarget(Problem):
+    code = "P0510"
+    title = "an operation that the target does not have"
+    message = "`{callee}` needs {needed}, which {target} does not have"
+    label = "not for {target}"
+    help_text = "build for a target that has it (`prismc targets` lists them), or do without"
+
+    callee: str
+    needed: str
+    target: str
+
+
+class UnknownNeed(Problem):
+    code = "P0511"
+    title = "`needs(..)` of something unknown"
+    message = "`{word}` is neither a target nor a feature"
+    label = "no target and no feature is called so"
+    help_text = "name a target, as `needs(sm_80)`, or a feature that `prismc targets` lists"
+
+    word: str
