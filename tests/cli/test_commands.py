@@ -153,6 +153,7 @@ def test_max_errors(prismc: Runner, tmp_path: Path) -> None:
         ["build", "good.prism", "-o", "-", "--emit", "ptx", "--emit", "cuda"],
         ["build", "good.prism", "-o", "bad.prism", "--emit", "ptx", "--emit", "cuda"],
         ["build", "good.prism", "-o", "good.prism", "--emit", "cuda"],
+        ["build", "good.prism", "-o", "-", "--emit", "cuda", "--format", "json"],
         ["dump", "good.prism"],
         ["dump", "good.prism", "--after", "lunch"],
         ["explain", "P9999"],
@@ -232,6 +233,16 @@ def test_build_twice_writes_the_same(prismc: Runner, tmp_path: Path) -> None:
         contents.append({p.name: p.read_bytes() for p in (tmp_path / folder).iterdir()})
     assert contents[0] == contents[1]
     assert len(contents[0]) == 3
+
+
+def test_the_source_is_never_an_output(prismc: Runner, tmp_path: Path) -> None:
+    source = tmp_path / "odd.cu"
+    source.write_text(GOOD)
+    for arguments in ([], ["-o", "odd.cu"], ["-o", "."], ["-o", "../" + tmp_path.name + "/odd.cu"]):
+        ran = prismc("build", "odd.cu", "--emit", "cuda", *arguments)
+        assert ran.code == 2
+        assert "is the source itself" in ran.err
+    assert source.read_text() == GOOD
 
 
 def test_failing_build_leaves_older_outputs(prismc: Runner, tmp_path: Path) -> None:

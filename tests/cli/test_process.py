@@ -111,6 +111,39 @@ def test_the_reader_may_go_away() -> None:
     assert writer.wait() in (0, 141)
 
 
+def test_a_full_disk_behind_standard_output() -> None:
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "prismc", "explain"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 2
+    assert result.stderr == "prismc: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams(closed: str) -> None:
+    command = f"{sys.executable} -m prismc check /nowhere.prism - {closed}"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert "internal error" not in result.stderr
+
+
+def test_names_that_are_not_utf8() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "prismc", "check", b"/nowhere/\xff.prism"],
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert b"error[P0751]" in result.stdout
+    assert result.stderr == b""
+
+
 def test_ascii_terminals_get_escapes() -> None:
     result = prismc("check", "-", input="# é\n(", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert "Traceback" not in result.stderr

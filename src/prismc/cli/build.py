@@ -89,6 +89,8 @@ def build(
     chosen = chosen_targets(targets)
     emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [Emit.CUBIN]
     place = _places(file, out, chosen, emits)
+    if out == "-" and format_ == "json":
+        raise click.UsageError("the output and the JSON would both go to standard output")
     session = Session(compiler_options(chosen[0], defines, include, compiler, dropped_sync))
     root = open_root(session, file)
     built: Built | None = None
@@ -119,21 +121,27 @@ def _places(
     if out is None and file == "-":
         raise click.UsageError("name the output of standard input with `-o`")
     source = Path(STANDARD_INPUT.strip("<>") if file == "-" else file)
-    folder = source.parent
-    if out is not None:
-        if count == 1 and not out.endswith("/") and not Path(out).is_dir():
-            if source.exists() and Path(out).exists() and source.samefile(out):
-                raise click.UsageError(f"`{out}` is the source itself; name another output")
-            return lambda target, kind: Path(out)
-        folder = Path(out)
-        if folder.exists() and not folder.is_dir():
-            raise click.UsageError(f"{count} outputs go to a folder, and `{out}` is a file")
+    if out is not None and count == 1 and not out.endswith("/") and not Path(out).is_dir():
+        _keep_source(source, Path(out))
+        return lambda target, kind: Path(out)
+    folder = source.parent if out is None else Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(f"{count} outputs go to a folder, and `{out}` is a file")
 
     def place(target: Target, kind: Emit) -> Path:
         middle = f".{target.name}" if len(targets) > 1 else ""
         return folder / f"{source.stem}{middle}{kind.suffix}"
 
+    for target in targets:
+        for kind in kinds:
+            _keep_source(source, place(target, kind))
     return place
+
+
+def _keep_source(source: Path, output: Path) -> None:
+    """Refuse to write over the program itself, however the two are spelled."""
+    if source.exists() and output.exists() and source.samefile(output):
+        raise click.UsageError(f"`{output}` is the source itself; name another output with `-o`")
 
 
 def show_reports(reports: tuple[KernelReport, ...]) -> None:

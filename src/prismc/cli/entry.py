@@ -19,16 +19,25 @@ STACK_SIZES = (512 << 20, 64 << 20)
 # Seconds that an interrupted run may still take, so that outputs being written become whole.
 GRACE = 0.3
 
-INTERRUPTED, READER_GONE, OUR_BUG = 130, 141, 3
+ENVIRONMENT_WRONG, OUR_BUG, INTERRUPTED, READER_GONE = 2, 3, 130, 141
 
 
 def main() -> int:
     """Run the command line of this process; returns the exit code."""
+    _have_streams()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"prismc {VERSION}\n")
         return 0
     return _with_deep_stack(arguments)
+
+
+def _have_streams() -> None:
+    """Standard streams that the caller has closed are None in Python: write to nowhere instead."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it lives as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _with_deep_stack(arguments: list[str]) -> int:
@@ -70,14 +79,29 @@ def _guarded(arguments: list[str]) -> int:
         code = run(arguments)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:
-        # The interpreter flushes standard output again at its end: give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        # Files that cannot be read or written are diagnostics long before; this one has no name.
+        if error.filename is None:
+            return _stream_failed(error)
+        return _defect(error, arguments)
     except Exception as error:  # noqa: BLE001 - the last line of defence: nobody sees a traceback
-        from prismc.cli.crash import tell_crash
+        return _defect(error, arguments)
 
-        tell_crash(error, arguments)
-        return OUR_BUG
+
+def _stream_failed(error: OSError) -> int:
+    """Standard output does not take what is written: its reader went away, its disk is full."""
+    # The interpreter flushes standard output again at its end: give it somewhere to go.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    sys.stderr.write(f"prismc: standard output: {error.strerror}\n")
+    return ENVIRONMENT_WRONG
+
+
+def _defect(error: Exception, arguments: list[str]) -> int:
+    from prismc.cli.crash import tell_crash
+
+    tell_crash(error, arguments)
+    return OUR_BUG

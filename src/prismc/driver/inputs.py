@@ -31,11 +31,21 @@ def open_root(session: Session, name: str) -> SourceFile | None:
     """One root file; None with a problem reported where it cannot be read or is not UTF-8."""
     try:
         if name == "-":
-            return session.files.overlay_bytes(STANDARD_INPUT, sys.stdin.buffer.read())
+            return session.files.overlay_bytes(STANDARD_INPUT, _standard_input())
         return session.files.read(name)
     except UnreadableFile as error:
         session.sink.report(_unreadable(session, error))
         return None
+
+
+def _standard_input() -> bytes:
+    """All of standard input. Raises UnreadableFile."""
+    if sys.stdin is None:  # closed by the caller
+        raise UnreadableFile(STANDARD_INPUT, "it is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise UnreadableFile(STANDARD_INPUT, error.strerror or str(error)) from error
 
 
 def _expanded(session: Session, path: str) -> list[str]:
