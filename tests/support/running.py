@@ -60,11 +60,14 @@ class Compiled:
         """
         result = self.launch(blocks, arguments, kernel, plan)
         assert not result.findings, "\n".join(str(finding) for finding in result.findings)
+        return self.outputs(result, kernel)
+
+    def outputs(self, result: RunResult, kernel: str | None = None) -> dict[str, Array]:
+        """The arrays after a launch by parameter name."""
+        parameters = self.kernel(kernel).parameters
         return {
             parameter.name: output
-            for parameter, output in zip(
-                self.kernel(kernel).parameters, result.outputs, strict=True
-            )
+            for parameter, output in zip(parameters, result.outputs, strict=True)
             if output is not None
         }
 
