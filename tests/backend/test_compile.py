@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from backend.support import cuda, sources
+from backend.support import cuda, line_of, sources
 from prismc.backend.errors import CompilerUnusable
 from prismc.backend.toolchain.build import compile_targets
 from prismc.backend.toolchain.compilation import Compiler, ToolchainFailure
 from prismc.backend.toolchain.nvcc import Nvcc
 from prismc.backend.toolchain.nvrtc import Nvrtc
 from prismc.diagnostics.sink import Sink
+from prismc.source.resources import stdlib_folder
 
 STORE = (
     (10, 'extern "C" __global__ void __launch_bounds__(128, 1) k(float *p) {'),
@@ -74,6 +75,15 @@ def test_awkward_file_names(compiler: Compiler, name: str) -> None:
     assert not sink.problems()
     assert binary is not None
     assert str(Path.cwd()) not in binary.ptx
+
+
+def test_library_files_have_the_same_name_everywhere(compiler: Compiler) -> None:
+    name = str(stdlib_folder() / "math.prism")
+    sink = Sink()
+    module = cuda(*STORE, (12, "int broken = ;"), name=name)
+    assert "#line 10 \"std/math.prism\"" in module.text
+    assert compile_targets([(module, "sm_80")], compiler, sources(name), sink) == (None,)
+    assert sink.problems()[0].at == line_of(12, name)
 
 
 def test_several_targets_keep_their_order(nvrtc: Nvrtc) -> None:
