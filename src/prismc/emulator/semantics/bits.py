@@ -9,7 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from prismc.emulator.semantics.lanes import Lanes, is_signed, joined, required, signed, unsigned
+from prismc.emulator.semantics.lanes import (
+    Lanes,
+    elements,
+    is_signed,
+    joined,
+    required,
+    signed,
+    unsigned,
+)
 from prismc.emulator.semantics.registry import UNSIGNED, Form, Operation, bits_of, instruction
 
 
@@ -331,6 +339,8 @@ def permute(form: Form) -> Operation:
     table = np.array(_PERMUTATIONS[mode], dtype=np.uint64) if mode else None
 
     def permuted(a: Lanes, b: Lanes, control: Lanes) -> Lanes:
+        if table is None and control.size == 1:
+            return _permuted_alike(a, b, int(control.flat[0]))
         both = (a | b.astype(np.uint64) << 32)[..., None]
         if table is not None:
             selectors = table[control & 3]
@@ -343,3 +353,14 @@ def permute(form: Form) -> Operation:
         return joined(chosen, 32)
 
     return permuted
+
+
+def _permuted_alike(a: Lanes, b: Lanes, control: int) -> Lanes:
+    """prmt with one control for all lanes: one copy a byte."""
+    sources = (elements(a, 8), elements(b, 8))
+    result = np.empty((*np.broadcast_shapes(a.shape, b.shape), 4), dtype=np.uint8)
+    for place in range(4):
+        selector = control >> 4 * place & 0xF
+        chosen = sources[selector >> 2 & 1][..., selector & 3]
+        result[..., place] = unsigned(signed(chosen) >> 7) if selector & 8 else chosen
+    return joined(result, 32)

@@ -152,17 +152,16 @@ def _single_or_half(native: Operation, scalar: str) -> Operation:
     def compute(*sources: Lanes) -> Lanes:
         result = native(*map(view, sources))
         bits = unsigned(result)
-        if scalar == "f32" and not _any_nan(result):
+        if scalar == "f32" and not any_nan(result):
             return bits
         return np.where(is_nan(bits, scalar), canonical, bits)
 
     return compute
 
 
-def _any_nan(values: Lanes) -> bool:
-    """A sum of squares is a NaN only if one of them is: the fastest look at all of them."""
-    flat = values.reshape(-1)
-    return bool(np.isnan(flat.dot(flat)))
+def any_nan(values: Lanes) -> bool:
+    """The greatest of some numbers is a NaN if one of them is: the fastest look at all."""
+    return bool(np.isnan(np.maximum.reduce(values, axis=None)))
 
 
 def _double(native: Operation) -> Operation:
@@ -174,7 +173,7 @@ def _double(native: Operation) -> Operation:
         values = [source.view(np.float64) for source in sources]
         result = native(*values)
         bits = unsigned(result)
-        if not _any_nan(result):
+        if not any_nan(result):
             return bits
         nan: Lanes = default
         for value, source in zip(reversed(values), reversed(sources), strict=True):

@@ -8,7 +8,9 @@ pattern: lane = 4 * group + member, with eight groups of four. A register holds 
 * C, D: of each block of eight columns, element 2 * rh + j is row `group + 8 * rh`, column
   `2 * member + j`.
 
-So a fragment becomes a matrix by naming these digits as axes and putting them in order.
+So a fragment becomes a matrix by naming these digits as axes and putting them in order. Whole
+registers are moved, not elements: the elements of one stay side by side in a row of A and of the
+transposed B.
 """
 
 from __future__ import annotations
@@ -16,28 +18,29 @@ from __future__ import annotations
 import numpy as np
 
 from prismc.emulator.semantics.formats import FORMATS, widen
-from prismc.emulator.semantics.lanes import Lanes, elements, is_signed, joined, signed
-from prismc.emulator.semantics.registry import Refused, bits_of
+from prismc.emulator.semantics.lanes import Lanes, is_signed, signed
+from prismc.emulator.semantics.registry import UNSIGNED, Refused, bits_of
 
 Registers = tuple[Lanes, ...]
 
 
-def parts_of(registers: Registers, type_name: str, count: int) -> Lanes:
-    """The elements of `count` registers `[warps, 32]` as patterns `[registers, warps, 32, p]`.
-
-    Types below a byte come one a byte. Raises Refused when the registers are not `count`.
-    """
+def _stacked(registers: Registers, count: int) -> Lanes:
+    """`count` registers `[warps, 32]` as one array. Raises Refused when they are not `count`."""
     if len(registers) != count:
         raise Refused(f"a fragment of {len(registers)} registers where {count} are needed")
-    stacked = np.stack(registers)
+    return np.stack(registers)
+
+
+def _cut(words: Lanes, type_name: str) -> Lanes:
+    """Registers `[..., n]` as their elements `[..., n * p]`; types below a byte one a byte."""
     bits = bits_of(type_name)
+    if bits >= 8:
+        return np.ascontiguousarray(words).view(UNSIGNED[bits])
+    octets = np.ascontiguousarray(words).view(np.uint8)
     if bits == 1:
-        return np.unpackbits(elements(stacked, 8), axis=-1, bitorder="little")
-    if bits == 4:
-        pairs = elements(stacked, 8)
-        nibbles = np.stack((pairs & np.uint8(15), pairs >> np.uint8(4)), axis=-1)
-        return nibbles.reshape(*pairs.shape[:-1], -1)
-    return elements(stacked, bits)
+        return np.unpackbits(octets, axis=-1, bitorder="little")
+    nibbles = np.stack((octets & np.uint8(15), octets >> np.uint8(4)), axis=-1)
+    return nibbles.reshape(*octets.shape[:-1], -1)
 
 
 def numbers(parts: Lanes, type_name: str) -> Lanes:
@@ -50,40 +53,42 @@ def numbers(parts: Lanes, type_name: str) -> Lanes:
 
 
 def per_register(type_name: str) -> int:
+    """Elements in a register of 32 bits, or in one of 64 for f64."""
     return max(32, bits_of(type_name)) // bits_of(type_name)
 
 
 def first_matrix(registers: Registers, type_name: str, rows: int, depth: int) -> Lanes:
     """A `[warps, rows, depth]` as element patterns; `rows` is 8 or 16."""
-    halves, width = rows // 8, 4 * per_register(type_name)
-    blocks = depth // width
-    parts = parts_of(registers, type_name, blocks * halves)
-    digits = parts.reshape(blocks, halves, -1, 8, 4, width // 4)
-    return digits.transpose(2, 1, 3, 0, 4, 5).reshape(-1, rows, depth)
+    halves, blocks = rows // 8, depth // (4 * per_register(type_name))
+    digits = _stacked(registers, blocks * halves).reshape(blocks, halves, -1, 8, 4)
+    words = digits.transpose(2, 1, 3, 0, 4).reshape(-1, rows, blocks * 4)
+    return _cut(words, type_name)
 
 
 def second_matrix(registers: Registers, type_name: str, depth: int) -> Lanes:
-    """B `[warps, depth, 8]` as element patterns."""
-    width = 4 * per_register(type_name)
-    blocks = depth // width
-    parts = parts_of(registers, type_name, blocks)
-    digits = parts.reshape(blocks, -1, 8, 4, width // 4)
-    return digits.transpose(1, 0, 3, 4, 2).reshape(-1, depth, 8)
+    """B transposed, `[warps, 8, depth]`, as element patterns."""
+    blocks = depth // (4 * per_register(type_name))
+    digits = _stacked(registers, blocks).reshape(blocks, -1, 8, 4)
+    return _cut(digits.transpose(1, 2, 0, 3).reshape(-1, 8, blocks * 4), type_name)
 
 
 def accumulator(registers: Registers, type_name: str, rows: int, columns: int) -> Lanes:
     """C `[warps, rows, columns]` as element patterns; `columns` is a multiple of 8."""
-    halves, blocks, pair = rows // 8, columns // 8, min(2, per_register(type_name))
-    parts = parts_of(registers, type_name, blocks * halves * 2 // pair)
-    digits = parts.reshape(blocks, halves, 2 // pair, -1, 8, 4, pair)
-    return digits.transpose(3, 1, 4, 0, 5, 2, 6).reshape(-1, rows, columns)
+    halves, blocks, words = rows // 8, columns // 8, _words_a_pair(type_name)
+    stacked = _stacked(registers, blocks * halves * words)
+    digits = stacked.reshape(blocks, halves, words, -1, 8, 4).transpose(3, 1, 4, 0, 5, 2)
+    return _cut(digits.reshape(-1, rows, blocks * 4 * words), type_name)
 
 
 def accumulator_registers(matrix: Lanes, type_name: str) -> Registers:
     """The registers `[warps, 32]` that hold `matrix`: undoes `accumulator`."""
-    _, rows, columns = matrix.shape
-    halves, blocks, pair = rows // 8, columns // 8, min(2, per_register(type_name))
-    digits = matrix.reshape(-1, halves, 8, blocks, 4, 2 // pair, pair)
-    parts = digits.transpose(3, 1, 5, 0, 2, 4, 6)
-    whole = joined(parts, bits_of(type_name) * pair)
-    return tuple(whole.reshape(blocks * halves * 2 // pair, -1, 32))
+    warps, rows, columns = matrix.shape
+    halves, blocks, words = rows // 8, columns // 8, _words_a_pair(type_name)
+    whole = np.ascontiguousarray(matrix).view(UNSIGNED[max(32, bits_of(type_name))])
+    digits = whole.reshape(warps, halves, 8, blocks, 4, words).transpose(3, 1, 5, 0, 2, 4)
+    return tuple(digits.reshape(blocks * halves * words, warps, 32))
+
+
+def _words_a_pair(type_name: str) -> int:
+    """Registers that two neighbouring elements of an accumulator take."""
+    return 2 if bits_of(type_name) >= 32 else 1

@@ -98,7 +98,7 @@ def _operands(form: Form, shape: Shape, registers: tuple[Registers, ...]) -> _Op
     _, first, second, addend = form.types
     return _Operands(
         numbers(first_matrix(registers[0], first, shape.rows, shape.depth), first),
-        numbers(second_matrix(registers[1], second, shape.depth), second),
+        numbers(second_matrix(registers[1], second, shape.depth), second).swapaxes(1, 2),
         accumulator(registers[2], addend, shape.rows, shape.columns),
     )
 
@@ -170,7 +170,7 @@ def multiply_doubles(form: Form) -> Operation:
 
     def multiply(active: Lanes, *registers: Registers) -> Registers:
         left, right, total = _operands(form, shape, registers)
-        left, right = left.view(np.uint64), right.view(np.uint64)
+        left, right = left.view(np.uint64), np.ascontiguousarray(right).view(np.uint64)
         for place in range(shape.depth):
             total = step(left[:, :, place, None], right[:, place, None, :], total)
         return accumulator_registers(total, "f64")

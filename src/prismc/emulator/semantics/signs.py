@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import flush, is_nan
+from prismc.emulator.semantics.floats import any_nan, flush, is_nan
 from prismc.emulator.semantics.formats import FORMATS
 from prismc.emulator.semantics.lanes import (
     Lanes,
@@ -97,7 +97,7 @@ def minimum(form: Form) -> Operation:
     A NaN gives way to a number, or, with `.NaN`, makes the result the canonical NaN. `.abs`
     compares magnitudes; `.xorsign` gives the result the product's sign.
     """
-    return _extreme(form, np.fmin, np.bitwise_or)
+    return _extreme(form, np.fmin, np.minimum, np.bitwise_or)
 
 
 @instruction("max", types="f64", sources="T T")
@@ -106,13 +106,19 @@ def minimum(form: Form) -> Operation:
 @instruction("max", types="bf16 bf16x2", sources="T T", modifiers=_EXTREMES)
 def maximum(form: Form) -> Operation:
     """The greater float; modifiers as for `min` (9.7.3.12 and 9.7.4.8, max)."""
-    return _extreme(form, np.fmax, np.bitwise_and)
+    return _extreme(form, np.fmax, np.maximum, np.bitwise_and)
 
 
-def _extreme(form: Form, choose: Operation, of_equals: Operation) -> Operation:
-    """`of_equals` joins the patterns of two equal numbers: they differ only if they are zeros."""
+def _extreme(
+    form: Form, choose: Operation, spreading: Operation, of_equals: Operation
+) -> Operation:
+    """`choose` lets a NaN give way, `spreading` passes it on.
+
+    `of_equals` joins the patterns of two equal numbers: they differ only if they are zeros.
+    """
     scalar = scalar_of(form.types[0])
     see, canonical = floats(scalar), constant(FORMATS[scalar].nan, bits_of(scalar))
+    choose = spreading if form.has("NaN") else choose
     sign = _sign_bit(scalar)
 
     def narrowed(values: Lanes) -> Lanes:
@@ -120,10 +126,11 @@ def _extreme(form: Form, choose: Operation, of_equals: Operation) -> Operation:
 
     def of_two(a: Lanes, b: Lanes) -> Lanes:
         first, second = see(a), see(b)
-        chosen = np.where(first == second, of_equals(a, b), narrowed(choose(first, second)))
-        if form.has("NaN"):
-            return np.where(is_nan(a, scalar) | is_nan(b, scalar), canonical, chosen)
-        return np.where(is_nan(a, scalar) & is_nan(b, scalar), canonical, chosen)
+        result = choose(first, second)
+        chosen, equal = narrowed(result), first == second
+        if equal.any():
+            chosen = np.where(equal, of_equals(a, b), chosen)
+        return np.where(np.isnan(result), canonical, chosen) if any_nan(result) else chosen
 
     def of_all(*sources: Lanes) -> Lanes:
         sizes = [source & ~sign for source in sources] if form.has("abs") else list(sources)

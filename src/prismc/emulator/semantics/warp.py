@@ -74,7 +74,7 @@ def shuffle(form: Form) -> Operation:
     def shuffled(active: Lanes, a: Lanes, b: Lanes, c: Lanes, *mask: Lanes) -> Any:
         if (b == b.flat[0]).all() and (c == c.flat[0]).all():
             source, in_range = _source_lanes(mode, b.flat[0], c.flat[0])
-            return a[:, source], _everywhere(in_range, a)
+            return a.take(source, axis=1), _everywhere(in_range, a)
         source, in_range = _source_lanes(mode, b, c)
         return np.take_along_axis(a, source, axis=1), in_range
 
