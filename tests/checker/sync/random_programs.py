@@ -10,16 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.int32]
-THREADS = 64
-SIZE = 256
+THREADS = 128
+SIZE = 1024
 
 # Index expressions over the thread `t` and the loop counter `k`; of the first list, no two threads
 # have one value in common.
 DISTINCT = (
-    "t", "63 - t", "t * 4", "t * 3 + 1", "t ^ 21", "t + 64", "t * 5 % 64", "t + 64 * k",
-    "(t + k) % 64", "k % 2 * 64 + t", "t / 8 * 16 + t % 8", "t * 2 + n % 2",
+    "t", "127 - t", "t * 4", "t * 3 + 1", "t ^ 21", "t + 64", "t * 5 % 128", "t + 128 * k",
+    "(t + k) % 128", "k % 2 * 128 + t", "t / 8 * 16 + t % 8", "t * 2 + n % 2", "k * n * 32 + t",
 )  # fmt: skip
-SHARED = ("0", "t / 2", "(t + 1) % 64", "t ^ 1", "t ^ 31", "(t + n) % 64", "k", "t % 32 + k")
+SHARED = (
+    "0", "t / 2", "(t + 1) % 128", "t ^ 1", "t ^ 31", "t ^ 64", "(t + n) % 128", "k",
+    "t % 32 + k", "t % 64",
+)  # fmt: skip
 
 Effect = Callable[["Memory"], None]
 
@@ -66,8 +69,8 @@ class Program:
         return lines, effects
 
     def _statement(self, depth: int) -> tuple[list[str], Effect]:
-        kinds = [self._store, self._store, self._load, self._load, self._claim, self._warps]
-        kinds += [self._call]
+        kinds = [self._store, self._store, self._load, self._load, self._claim, self._groups]
+        kinds += [self._call, self._arms, self._swap]
         if depth < 2:
             kinds += [lambda: self._loop(depth), lambda: self._choice(depth)]
         return self.random.choice(kinds)()
@@ -120,14 +123,15 @@ class Program:
 
         return lines, effect
 
-    def _warps(self) -> tuple[list[str], Effect]:
-        """Each warp stores in its own part and reads from it, in another order."""
+    def _groups(self) -> tuple[list[str], Effect]:
+        """Each group stores in its own part and reads from it, in another order."""
         array, view, inner = self._array(), self._name(), self._name()
-        turn = self.random.choice((1, 7, 31))
+        size = self.random.choice((8, 16, 32, 64))
+        turn = self.random.choice((1, size // 2, size - 1))
         lines = [
-            f"w{view}: int @ thread[32] = id()",
-            f"partition {array} as {view} @ thread[32] at w{view} * 32:",
-            "    group thread[32]:",
+            f"w{view}: int @ thread[{size}] = id()",
+            f"partition {array} as {view} @ thread[{size}] at w{view} * {size}:",
+            f"    group thread[{size}]:",
             f"        l{view}: int @ thread[1] = id()",
             f"        partition {view} as {inner} @ thread[1] at l{view}:",
             f"            {inner}[0] = acc - 3",
@@ -139,6 +143,54 @@ class Program:
             memory.acc = memory.acc + memory.arrays[array][np.arange(THREADS) ^ turn]
 
         return lines, effect
+
+    def _arms(self) -> tuple[list[str], Effect]:
+        """Two arms of a split work side by side, each on an array of its own."""
+        first, second = self.random.sample("AB", 2)
+        views = [self._name() for _ in range(4)]
+        lines = [
+            f"claim {first} as {views[0]} @ thread[64], {second} as {views[1]} @ thread[32]:",
+            "    split thread:",
+            "        case 64:",
+            f"            l{views[0]}: int @ thread[1] = id()",
+            f"            partition {views[0]} as {views[2]} @ thread[1] at l{views[0]}:",
+            f"                {views[2]}[0] = acc + 7",
+            f"            acc += {views[0]}[63 - l{views[0]}]",
+            "        case 32:",
+            f"            l{views[1]}: int @ thread[1] = id()",
+            f"            partition {views[1]} as {views[3]} @ thread[1] at l{views[1]} * 2:",
+            f"                {views[3]}[0] = acc + 9",
+            f"            acc += {views[1]}[l{views[1]} ^ 6]",
+        ]
+
+        def effect(memory: Memory) -> None:
+            one, two = memory.arrays[first], memory.arrays[second]
+            one[:64] = memory.acc[:64] + 7
+            two[:64:2] = memory.acc[64:96] + 9
+            memory.acc = memory.acc.copy()
+            memory.acc[:64] += one[63 - np.arange(64)]
+            memory.acc[64:96] += two[np.arange(32) ^ 6]
+
+        return lines, effect
+
+    def _swap(self) -> tuple[list[str], Effect]:
+        """A scan step through pointers that change places."""
+        calls = self.random.choice((1, 2))
+        name = self._name()
+
+        def effect(memory: Memory) -> None:
+            for _ in range(calls):
+                a = memory.arrays["A"][:THREADS].copy()
+                b = memory.arrays["B"]
+                b[:THREADS] = a + np.concatenate([np.zeros(1, np.int32), a[:-1]])
+                again = b[:THREADS].copy()
+                memory.arrays["A"][:THREADS] = again + np.concatenate(
+                    [np.zeros(2, np.int32), again[:-2]]
+                )
+            memory.acc = memory.arrays["A"][THREADS - 1 - np.arange(THREADS)].copy()
+
+        call = f"sums(A, B, {calls})"
+        return [f"{name}: i32 @ thread[1] = {call}", f"acc = {name}"], effect
 
     def _call(self) -> tuple[list[str], Effect]:
         array, shift = self._array(), self.random.choice((0, 64))
@@ -189,28 +241,41 @@ def _renamed(line: str, counter: str) -> str:
 
 
 HEAD = """\
-@requires(block[1], thread[64])
+@requires(block[1], thread[128])
 def reverse(p: ptr(i32), v: i32 @ thread[1], shift: int) -> i32 @ thread[1]:
     t: int @ thread[1] = id()
     partition p as s @ thread[1] at t + shift:
         s[0] = v
-    r: i32 @ thread[1] = p[63 - t + shift]
+    r: i32 @ thread[1] = p[127 - t + shift]
     return r
 
-@requires(grid[1], block[1], thread[64])
-@launch(threads = 64)
+@requires(block[1], thread[128])
+def sums(x: ptr(i32), y: ptr(i32), times: int) -> i32 @ thread[1]:
+    t: int @ thread[1] = id()
+    for i in range(times):
+        stride: int @ block[1] = 1
+        while stride < 4:
+            partition y as b @ thread[1] at t:
+                b[0] = x[t] + (x[t - stride] if t >= stride else 0)
+            x, y = y, x
+            stride *= 2
+    r: i32 @ thread[1] = x[127 - t]
+    return r
+
+@requires(grid[1], block[1], thread[128])
+@launch(threads = 128)
 kernel mixed(X: ptr(const i32), Y: ptr(i32), n: int):
     k: int = 0
-    partition Y as yb @ block[1] at id(block[1]) * 64:
+    partition Y as yb @ block[1] at id(block[1]) * 128:
         group block[1]:
             t: int @ thread[1] = id()
-            shared A: i32[256]
-            shared B: i32[256]
+            shared A: i32[1024]
+            shared B: i32[1024]
             acc: i32 @ thread[1] = X[t]
-            partition A as a0 @ thread[1] at t * 4, B as b0 @ thread[1] at t * 4:
-                for i in range(4):
-                    a0[i] = (t * 4 + i) * 3
-                    b0[i] = (t * 4 + i) * 3
+            partition A as a0 @ thread[1] at t * 8, B as b0 @ thread[1] at t * 8:
+                for i in range(8):
+                    a0[i] = (t * 8 + i) * 3
+                    b0[i] = (t * 8 + i) * 3
 """
 TAIL = """
             partition yb as y @ thread[1] at t:

@@ -186,6 +186,18 @@ def test_a_stride_of_the_block_is_apart_in_all_iterations() -> None:
     )
 
 
+def test_a_loop_over_tiles_is_apart_whatever_its_step() -> None:
+    assert (
+        barriers("""
+        t: int @ thread[1] = id()
+        for tile in range(0, n, n / 7):
+            partition x as p @ thread[1] at tile * 64 + t:
+                p[0] = 1.0
+    """)
+        == []
+    )
+
+
 def test_a_stride_below_the_block_is_not() -> None:
     operations = barriers("""
         t: int @ thread[1] = id()

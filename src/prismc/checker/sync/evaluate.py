@@ -189,13 +189,15 @@ class Evaluator:
             return constant(trips[0] + trips[1] * counters[loop.id])
         start, step = self._form(loop.start, counters), self._constant(loop.step)
         natural = None if start is None else lower_bound(start)
+        # A step that is not constant counts up (decision 0043).
         return self._symbol(
             loop.variable.name,
             (loop.variable.id,),
             width_of(loop.variable.perspective),
             definition.loops,
-            step=step or 0,
-            is_natural=natural is not None and least(natural) >= 0 and (step or 0) > 0,
+            step=1 if step is None else step,
+            is_regular=step is not None,
+            is_natural=natural is not None and least(natural) >= 0 and (step is None or step > 0),
         )
 
     def _symbol(
@@ -206,6 +208,7 @@ class Evaluator:
         loops: tuple[int, ...],
         *,
         step: int = 0,
+        is_regular: bool = True,
         is_natural: bool = False,
     ) -> Form:
         if key not in self._atoms:
@@ -215,6 +218,7 @@ class Evaluator:
                 width=width,
                 loops=loops,
                 step=step,
+                is_regular=is_regular,
                 is_natural=is_natural,
             )
         return symbol(self._atoms[key])

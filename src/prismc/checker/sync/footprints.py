@@ -179,7 +179,7 @@ def _work(footprint: Footprint) -> int:
 def _align(first: Footprint, second: Footprint, between: Between, width: int) -> Alignment | None:
     """How to compare two footprints; None if their symbols do not cancel."""
     row: Monomial = ()
-    stride = 0
+    stride, most = 0, between.most
     crossed = between.ended if between.loop is None else between.ended | {between.loop}
     for monomial in dict.fromkeys((*first.common, *second.common, *first.varying, *second.varying)):
         is_settled = all(
@@ -194,6 +194,7 @@ def _align(first: Footprint, second: Footprint, between: Between, width: int) ->
             if step == 0 or stride:
                 return None
             stride = mine * step
+            most = most if monomial[0].is_regular else FAR
         elif is_settled and not row:
             row = monomial
         else:
@@ -206,7 +207,7 @@ def _align(first: Footprint, second: Footprint, between: Between, width: int) ->
         stride=stride,
         same=tuple(loop for loop in both if loop not in crossed),
         ordered=between.loop if between.loop in both else None,
-        apart=(between.least, between.most),
+        apart=(between.least, most),
     )
 
 

@@ -26,8 +26,8 @@ class Atom(Record):
     """A value that is not known but the same in each aligned group of `width` threads.
 
     It is settled once in every iteration of the loops in `loops` (ids of loop statements). `step`
-    is what a loop counter gains in each iteration, 0 for other symbols. `is_natural` holds if it
-    cannot be negative.
+    is what a loop counter gains in each iteration, 0 for other symbols; without `is_regular` it
+    gains some positive multiple of that. `is_natural` holds if it cannot be negative.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Atom(Record):
     width: int
     loops: tuple[int, ...]
     step: int = 0
+    is_regular: bool = True
     is_natural: bool = False
 
 
