@@ -55,6 +55,14 @@ def test_the_same_bytes_again(compiler: Compiler) -> None:
     assert "Compile time" not in first.log
 
 
+def test_nvcc_names_nothing_after_its_temporary_folder(nvcc: Nvcc) -> None:
+    """`__syncwarp` is a function of nvcc's headers, which debug strings name after a hash."""
+    module = cuda(STORE[0], (11, "  __syncwarp(0xf); p[threadIdx.x] = 1.0f;\n}"))
+    first, second = (nvcc.compile(module, "sm_80") for _ in range(2))
+    assert first.ptx == second.ptx
+    assert first.cubin == second.cubin
+
+
 def test_ptx_does_not_depend_on_the_folder(
     compiler: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +89,7 @@ def test_library_files_have_the_same_name_everywhere(compiler: Compiler) -> None
     name = str(stdlib_folder() / "math.prism")
     sink = Sink()
     module = cuda(*STORE, (12, "int broken = ;"), name=name)
-    assert "#line 10 \"std/math.prism\"" in module.text
+    assert '#line 10 "std/math.prism"' in module.text
     assert compile_targets([(module, "sm_80")], compiler, sources(name), sink) == (None,)
     assert sink.problems()[0].at == line_of(12, name)
 

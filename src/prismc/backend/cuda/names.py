@@ -19,8 +19,9 @@ xor_eq
 # Variables, types and functions that the generated text uses or that CUDA declares beforehand with
 # a macro's force: a local name must not hide them.
 _CUDA = """
-threadIdx blockIdx blockDim gridDim warpSize smem min max abs fabs fabsf fmin fminf fmax fmaxf
-assert printf NULL linux unix i386 dim3 main f16 bf16 tf32 f8e4m3 f8e5m2 bits_as
+threadIdx blockIdx blockDim gridDim warpSize smem min max abs llabs fabs fabsf fmin fminf fmax fmaxf
+assert printf NULL EOF NAN INFINITY HUGE_VAL M_PI M_E INT_MAX INT_MIN UINT_MAX CHAR_BIT RAND_MAX
+errno stdin stdout stderr linux unix i386 dim3 main f16 bf16 tf32 f8e4m3 f8e5m2 bits_as
 """
 
 # Functions that CUDA declares with C linkage or builds in: no kernel can have such a symbol.

@@ -25,6 +25,15 @@ _RELEASE = re.compile(r"release (\d+\.\d+)")
 # nvcc's own complaints; a stage that "died" has told its reason before.
 _OWN_FAILURE = re.compile(r"^nvcc (?:fatal|error)\s*:\s*(?!'.*' died)(.*)$", re.MULTILINE)
 
+# nvcc names functions of its own headers after a hash of the temporary file's path, in symbols and,
+# as numbers that may continue on a further line, in debug strings.
+_HASHED = re.compile(r"(_INTERNAL_)[0-9a-f]{8}(_)")
+_NEXT = r"(?:,|\s*\n\s*\.b8\s+)"
+_HASHED_BYTES = re.compile(
+    "(" + _NEXT.join(str(byte) for byte in b"_INTERNAL_") + ")"
+    "((?:" + _NEXT + r"(?:4[89]|5[0-7]|9[789]|10[0-2])\b){8})"
+)
+
 _INPUT = "module.cu"
 
 
@@ -79,7 +88,8 @@ class Nvcc:
         written = folder / "module.ptx"
         if not written.exists():
             return False, None, log
-        ptx = with_shown_files(written.read_text(encoding="utf-8"), module.files, folder)
+        ptx = _without_hashes(written.read_text(encoding="utf-8"))
+        ptx = with_shown_files(ptx, module.files, folder)
         return run.returncode == 0, ptx, log
 
     def _to_cubin(self, folder: Path, ptx: str, target: str) -> tuple[bytes | None, str]:
@@ -110,3 +120,9 @@ class Nvcc:
             raise ToolchainFailure(
                 f"{program} does not start: {error.strerror}", "install the CUDA toolkit anew"
             ) from error
+
+
+def _without_hashes(ptx: str) -> str:
+    """PTX that does not depend on where the temporary folder was."""
+    ptx = _HASHED.sub(r"\g<1>00000000\g<2>", ptx)
+    return _HASHED_BYTES.sub(lambda match: match[1] + re.sub(r"(?<=[\s,])\d+", "48", match[2]), ptx)
