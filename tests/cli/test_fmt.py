@@ -92,15 +92,16 @@ def test_check(fmt: Runner, tmp_path: Path) -> None:
 def test_diff(fmt: Runner, tmp_path: Path) -> None:
     (tmp_path / "ends.prism").write_text("const A: int = 1")
     ran = fmt("--diff", "neat.prism", "ugly.prism", "ends.prism")
+    blank = " "
     assert ran == Ran(
         0,
-        """\
+        f"""\
 --- ugly.prism
 +++ ugly.prism
 @@ -1,5 +1,4 @@
 -const A:int=1 # one
 +const A: int = 1  # one
- 
+{blank}
 -
 -
 -def f(x:int)->int: return x+A

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from prismc.frontend.layout import MAX_BLOCKS, MAX_BRACKETS, MAX_PARTS, MAX_TOKENS
@@ -62,6 +64,15 @@ def test_beyond_the_limit(text: str, marked: str | None) -> None:
         assert problem.code == "P0119"
         assert parsed.source(problem.at) == marked
     assert len(parsed.tree.declarations) == 1, "what follows is parsed"
+
+
+def test_the_reference_states_the_limits() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "language.md"
+    limits = (
+        f"at most {MAX_BLOCKS} blocks within blocks, {MAX_BRACKETS} brackets within brackets, "
+        f"{MAX_PARTS} operations within operations, and {MAX_TOKENS:,} words"
+    )
+    assert limits in " ".join(page.read_text("utf-8").split())
 
 
 @pytest.mark.parametrize("character", ["(", "[", "$", "?", '"', "{", "+", "a ", "0", "§?"])

@@ -39,8 +39,8 @@ def _definitions(
     return tuple(pairs)
 
 
-def compile_options(command: Command) -> Command:
-    """`-D`, `-I`, `--format`, `--color`, `--max-errors`."""
+def message_options(command: Command) -> Command:
+    """`--color`, `--max-errors`."""
     for option in (
         click.option(
             "--max-errors",
@@ -55,6 +55,15 @@ def compile_options(command: Command) -> Command:
             default="auto",
             help="Colour diagnostics; auto follows the terminal and NO_COLOR.",
         ),
+    ):
+        command = option(command)
+    return command
+
+
+def compile_options(command: Command) -> Command:
+    """`-D`, `-I`, `--format`, and the options for messages."""
+    command = message_options(command)
+    for option in (
         click.option(
             "--format",
             "format_",

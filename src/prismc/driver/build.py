@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prismc.driver.errors import CannotWrite
-from prismc.driver.outputs import Output, write_outputs
+from prismc.driver.outputs import Output, save_outputs
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
 from prismc.source.files import SourceFile
 from prismc.source.record import Record, replace
-from prismc.source.span import NOWHERE
 
 if TYPE_CHECKING:
     from prismc.backend.cuda_module import CudaModule
@@ -93,12 +90,7 @@ def build_file(
 
 def write_built(session: Session, built: Built) -> None:
     """Put the outputs on the disk; what cannot be written is reported."""
-    try:
-        write_outputs(built.outputs)
-    except OSError as error:
-        path = error.filename or built.outputs[0].path
-        reason = error.strerror or str(error)
-        session.sink.report(CannotWrite(at=NOWHERE, path=os.fspath(path), reason=reason))
+    save_outputs(session.sink, built.outputs)
 
 
 def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:

@@ -52,7 +52,7 @@ class CannotWrite(Problem):
     code = "P0755"
     title = "an output cannot be written"
     message = "`{path}` cannot be written: {reason}"
-    help_text = "name an output that you may write with `-o`"
+    help_text = "name an output that you may write, or make this one writable"
     is_environment: ClassVar[bool] = True
 
     path: str

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from prismc.diagnostics.sink import Sink
+from prismc.driver.errors import CannotWrite
 from prismc.source.record import Record
+from prismc.source.span import NOWHERE
 
 
 class Output(Record):
@@ -15,6 +18,16 @@ class Output(Record):
 
     path: Path
     content: bytes
+
+
+def save_outputs(sink: Sink, outputs: Sequence[Output]) -> None:
+    """Write all outputs; what cannot be written is reported, and then none is."""
+    try:
+        write_outputs(outputs)
+    except OSError as error:
+        path = error.filename or outputs[0].path
+        reason = error.strerror or str(error)
+        sink.report(CannotWrite(at=NOWHERE, path=os.fspath(path), reason=reason))
 
 
 def write_outputs(outputs: Sequence[Output]) -> None:

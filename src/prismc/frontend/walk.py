@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from prismc.frontend.ast import Node
+from prismc.source.span import Span
 
 N = TypeVar("N", bound=Node)
 
@@ -29,6 +30,27 @@ def walk(node: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack += reversed(list(children(node)))
+
+
+def is_same(left: Node, right: Node) -> bool:
+    """Whether two trees say the same: they may differ in ids and places."""
+    pairs: list[tuple[object, object]] = [(left, right)]
+    while pairs:
+        one, other = pairs.pop()
+        if isinstance(one, Node) and isinstance(other, Node):
+            if type(one) is not type(other):
+                return False
+            fields = [field for field in one.__fields__ if field != "id"]
+            pairs += [(getattr(one, field), getattr(other, field)) for field in fields]
+        elif isinstance(one, Span) and isinstance(other, Span):
+            continue
+        elif isinstance(one, tuple) and isinstance(other, tuple):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True
 
 
 def find(node: Node, kind: type[N]) -> Iterator[N]:
