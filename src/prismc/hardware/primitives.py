@@ -1,6 +1,5 @@
 """The few instructions that the sync plan itself emits, one row each; everything else is `stdlib/`.
 
-Counts and masks: `{mask}`, `{barrier}`, `{count}` are filled by whoever prints an instruction.
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions" (`bar`, `barrier`,
 `bar.warp.sync`).
 """
@@ -19,32 +18,20 @@ LANE_GROUPS = (2, 4, 8, 16, 32)
 
 
 class Primitive(Record):
-    """A barrier instruction: how PTX and CUDA C++ write it, and whom it stands for."""
+    """A barrier instruction, with the words of the plan for it."""
 
     name: str
     ptx: str
-    cuda: str
-    meaning: str
 
 
-BLOCK_BARRIER = Primitive(
-    name="block barrier",
-    ptx="bar.sync 0;",
-    cuda="__syncthreads()",
-    meaning="all threads of the block wait for one another",
-)
-WARP_BARRIER = Primitive(
-    name="warp barrier",
-    ptx="bar.warp.sync {mask};",
-    cuda="__syncwarp({mask})",
-    meaning="the lanes of the mask wait for one another",
-)
-NAMED_BARRIER = Primitive(
-    name="named barrier",
-    ptx="barrier.sync {barrier}, {count};",
-    cuda='asm volatile("barrier.sync %0, %1;" :: "r"({barrier}), "r"({count}) : "memory")',
-    meaning="`count` threads, whole warps, wait for one another at barrier `barrier`",
-)
+PRIMITIVES: dict[str, Primitive] = {
+    primitive.name: primitive
+    for primitive in (
+        Primitive(name="block barrier", ptx="bar.sync 0"),
+        Primitive(name="warp barrier", ptx="bar.warp.sync mask"),
+        Primitive(name="named barrier", ptx="bar.sync barrier, count"),
+    )
+}
 
 
 def fits_lanes(threads: int) -> bool:

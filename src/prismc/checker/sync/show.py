@@ -24,6 +24,7 @@ from prismc.checker.sync.plan import Access as PlanAccess
 from prismc.checker.sync.plan import Edge, SyncOperation, SyncPlan
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
+from prismc.hardware.primitives import PRIMITIVES
 from prismc.source.files import Files
 from prismc.source.span import Span
 
@@ -51,10 +52,11 @@ def _count(number: int) -> str:
 def _operation(operation: SyncOperation, places: dict[int, Span], files: Files) -> str:
     position = operation.position
     line = files.position(places[position.anchor]).line
-    details = [f"{operation.kind.value} of {operation.participants.perspective}"]
+    kind = operation.kind.value
+    details = f"{kind} of {operation.participants.perspective} ({PRIMITIVES[kind].ptx})"
     if operation.barrier:
-        details.append(f"from barrier {operation.barrier}, {operation.count} threads each")
-    return f"  #{operation.number} {position.where.value} line {line}: {', '.join(details)}"
+        details += f", from barrier {operation.barrier}, {operation.count} threads each"
+    return f"  #{operation.number} {position.where.value} line {line}: {details}"
 
 
 def _edge(edge: Edge, files: Files) -> str:
