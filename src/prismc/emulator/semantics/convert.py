@@ -5,12 +5,20 @@ PTX ISA 9.0, 9.7.9.21 (cvt) and 9.7.9.22 (cvt.pack); 6.5.1 (scalar conversions).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import ROUNDINGS, flush, is_nan, rectify, saturate
-from prismc.emulator.semantics.formats import FORMATS, Format, encode, round_values, widen
+from prismc.emulator.semantics.floats import (
+    ROUNDINGS,
+    any_nan,
+    flush,
+    is_nan,
+    rectify,
+    saturate,
+    upper_bits,
+)
+from prismc.emulator.semantics.formats import FORMATS, encode, round_values, widen
 from prismc.emulator.semantics.lanes import (
     FLOATS,
     SIGNED,
@@ -104,21 +112,39 @@ def float_to_integer(form: Form) -> Operation:
     """
     result, source = form.types
     round_to_integral = _TO_INTEGRAL[required(form, *_TO_INTEGRAL)]
-    low, high = _limits(result)
     bits, dtype = bits_of(result), dtype_of(result)
-    least, most = dtype.type(low % (1 << bits)), dtype.type(high)
     of_nan = dtype.type(1 << (bits - 1) if source == "f64" or bits == 64 else 0)
-    wide = SIGNED[64] if is_signed(result) else np.uint64
+    clamped = _clamped_64(result) if bits == 64 else _clamped(result)
 
     def converted(a: Lanes) -> Lanes:
         whole = round_to_integral(widen(flush(a, source) if form.has("ftz") else a, source))
-        # As a float the upper limit of a 64-bit type is the power of two above it.
-        inside = (whole > low) & (whole < high)
-        value = np.where(inside, whole, 0.0).astype(wide).astype(dtype)
-        value = np.where(inside, value, np.where(whole >= high, most, least))
-        return np.where(np.isnan(whole), of_nan, value)
+        if not any_nan(whole):
+            return clamped(whole)
+        nan = np.isnan(whole)
+        return np.where(nan, of_nan, clamped(np.where(nan, 0.0, whole)))
 
     return converted
+
+
+def _clamped(type_name: str) -> Operation:
+    """Integral float64 values as a type of 32 bits or fewer, whose limits are floats too."""
+    low, high = map(float, _limits(type_name))
+    dtype = dtype_of(type_name)
+    return lambda whole: np.clip(whole, low, high).astype(np.int64).astype(dtype)
+
+
+def _clamped_64(type_name: str) -> Operation:
+    """As a float the upper limit of a 64-bit type is the power of two above it."""
+    low, high = _limits(type_name)
+    least, most = np.uint64(low % (1 << 64)), np.uint64(high)
+    dtype = np.int64 if is_signed(type_name) else np.uint64
+
+    def clamped(whole: Lanes) -> Lanes:
+        inside = (whole > low) & (whole < high)
+        value = unsigned(np.where(inside, whole, 0.0).astype(dtype))
+        return np.where(inside, value, np.where(whole >= high, most, least))
+
+    return clamped
 
 
 @instruction("cvt", types="f32.f32", sources="T1", modifiers=f"{_IRND} ftz sat")
@@ -182,18 +208,6 @@ def _native(result: str, source: str) -> Operation:
         return np.where(is_nan(value, result), canonical, value)
 
     return converted
-
-
-def upper_bits(a: Lanes, drop: int, to_even: bool = True) -> Lanes:
-    """f32 patterns rounded to nearest at bit `drop`: what is above it, a NaN the canonical one.
-
-    A carry out of the significand is the step to the next exponent, and out of the largest number
-    the step to infinity, so rounding the pattern rounds the number. Ties go to even, or away.
-    """
-    half = np.uint32(1 << (drop - 1))
-    below = half - np.uint32(1) + (a >> drop & np.uint32(1)) if to_even else half
-    rounded = a + below >> drop
-    return np.where(is_nan(a, "f32"), np.uint32(0x7FFFFFFF >> drop), rounded)
 
 
 def _flushed(form: Form, convert: Operation) -> Operation:
@@ -264,21 +278,14 @@ def singles_to_pair(form: Form) -> Operation:
 _BYTE_PAIRS = ("e4m3x2", "e5m2x2")
 
 
-def _to_bytes(form: Form) -> Callable[[Lanes, str], Lanes]:
-    """Values of a float type as bytes of the form's 8-bit format; an overflow is clamped."""
-    target = FORMATS[scalar_of(form.types[0])]
-    relu = form.has("relu")
-
-    def convert(bits: Lanes, source: str) -> Lanes:
-        return _bytes_of(widen(bits, source), target, relu)
-
-    return convert
-
-
-def _bytes_of(values: Lanes, target: Format, relu: bool) -> Lanes:
-    if relu:
-        values = np.where(values <= 0, 0.0, values)
-    return round_values(values, target, "rn", finite=True)
+@cache
+def _byte_table(target: str, source: str, relu: bool) -> Lanes:
+    """The 8-bit float of every pattern of a 16-bit format, clamped to the finite ones."""
+    with np.errstate(invalid="ignore"):
+        values = widen(np.arange(1 << 16).astype(np.uint16), source)
+        if relu:
+            values = np.where(values <= 0, 0.0, values)
+        return round_values(values, FORMATS[target], "rn", finite=True)
 
 
 @instruction(
@@ -286,8 +293,14 @@ def _bytes_of(values: Lanes, target: Format, relu: bool) -> Lanes:
 )
 def singles_to_bytes(form: Form) -> Operation:
     """Two f32 as 8-bit floats: the first operand becomes the upper byte, the second the lower."""
-    convert = _to_bytes(form)
-    return lambda a, b: convert(a, "f32").astype(np.uint16) << 8 | convert(b, "f32")
+    required(form, "rn")
+    table = _byte_table(scalar_of(form.types[0]), "bf16", form.has("relu"))
+
+    def converted(a: Lanes) -> Lanes:
+        # The upper half, with a last bit that says whether anything is below: rounded to odd.
+        return table.take((a >> 16) | (a & np.uint32(0xFFFF) != 0))
+
+    return lambda a, b: converted(a).astype(np.uint16) << 8 | converted(b)
 
 
 @instruction(
@@ -298,20 +311,20 @@ def singles_to_bytes(form: Form) -> Operation:
 )
 def pair_to_bytes(form: Form) -> Operation:
     """Two packed halves as two packed 8-bit floats, in their places."""
-    convert, source = _to_bytes(form), scalar_of(form.types[1])
-    return lambda a: joined(convert(elements(a, 16), source), 16)
+    required(form, "rn")
+    table = _byte_table(scalar_of(form.types[0]), scalar_of(form.types[1]), form.has("relu"))
+    return lambda a: joined(table.take(elements(a, 16)), 16)
 
 
 @instruction("cvt", types=_cross(("f16x2",), _BYTE_PAIRS), sources="T1", modifiers="rn relu")
 def bytes_to_pair(form: Form) -> Operation:
     """Two packed 8-bit floats as two packed f16, in their places; every value is exact."""
-    source = scalar_of(form.types[1])
-
-    def widened(a: Lanes) -> Lanes:
-        value = round_values(widen(elements(a, 8), source), FORMATS["f16"])
-        return joined(rectify(value, "f16") if form.has("relu") else value, 32)
-
-    return widened
+    required(form, "rn")
+    every = widen(np.arange(256).astype(np.uint8), scalar_of(form.types[1]))
+    table = round_values(every, FORMATS["f16"])
+    if form.has("relu"):
+        table = rectify(table, "f16")
+    return lambda a: joined(table.take(elements(a, 8)), 32)
 
 
 @instruction(

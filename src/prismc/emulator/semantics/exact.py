@@ -58,6 +58,17 @@ def to_odd(high: Lanes, low: Lanes) -> Lanes:
     return np.where(inexact, bits + step, bits).view(np.float64)
 
 
+def to_odd_single(high: Lanes, low: Lanes) -> Lanes:
+    """`high + low` as float32 patterns rounded to odd, to round once more to 22 bits or fewer."""
+    near = high.astype(np.float32)
+    rest = (high - near) + low
+    bits = near.view(np.uint32)
+    inexact = (rest != 0) & (bits & np.uint32(1) == 0) & np.isfinite(high)
+    toward_zero = np.signbit(rest) != np.signbit(high)
+    step = np.where(toward_zero, np.uint32(0xFFFFFFFF), np.uint32(1))
+    return np.where(inexact, bits + step, bits)
+
+
 def add(a: Lanes, b: Lanes) -> Pair:
     return two_sum(a, b)
 
@@ -141,6 +152,23 @@ def scaled_square_root(a: Lanes) -> Scaled:
     part, scale = np.frexp(a)
     odd = scale % 2
     return *square_root(np.ldexp(part, odd)), (scale.astype(np.int64) - odd) // 2
+
+
+def likely_fused_double(a: Lanes, b: Lanes, c: Lanes) -> tuple[Lanes, Lanes]:
+    """a * b + c in float64 rounded to nearest, and where that may be wrong.
+
+    The sum's three parts are added with one rounding between them; it matters only if the result
+    is then a tie, which shows in an error that is a power of two.
+    """
+    product, error = two_product(a, b)
+    high, rest = two_sum(product, c)
+    rest = rest + error
+    total = high + rest
+    left = (rest - (total - high)).view(np.uint64) << 1
+    doubtful = (left != 0) & (left << 11 == 0)
+    doubtful |= ~(np.abs(product) > 1e-200)
+    doubtful |= ~(np.abs(total) > 1e-290)
+    return total, doubtful | ~np.isfinite(total)
 
 
 def fused_double(a: Lanes, b: Lanes, c: Lanes) -> tuple[Lanes, Lanes]:

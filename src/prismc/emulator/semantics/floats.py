@@ -82,11 +82,19 @@ def _fused_single(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
 
 
 def _fused_double(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    result, doubtful = exact.likely_fused_double(a, b, c)
+    if doubtful.any():
+        operands = (np.broadcast_to(each, doubtful.shape)[doubtful] for each in (a, b, c))
+        result[doubtful] = _fused_double_with_care(*operands)
+    return result
+
+
+def _fused_double_with_care(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     result, trusted = exact.fused_double(a, b, c)
     if trusted.all():
         return result
     rest = ~trusted
-    operands = [np.broadcast_to(each, rest.shape)[rest] for each in (a, b, c)]
+    operands = [each[rest] for each in (a, b, c)]
     high, low, exponent = exact.scaled_multiply_add(*operands)
     # An exact zero takes the sign that the plain sum gives it.
     rounded = round_pair(high, low, FORMATS["f64"], "rn", exponent).view(np.float64)
@@ -135,6 +143,8 @@ def _rounded(operation: Arithmetic, scalar: str, rounding: str) -> Operation:
     if scalar == "f64":
         return _directed_double(operation, rounding)
     target = FORMATS[scalar]
+    if rounding == "rn":
+        return _brain(operation)
 
     def narrow(*sources: Lanes) -> Lanes:
         values = [widen(source, scalar) for source in sources]
@@ -183,6 +193,17 @@ def _double(native: Operation) -> Operation:
     return compute
 
 
+def _brain(operation: Arithmetic) -> Operation:
+    """bf16 rounded to nearest: an f32 rounded to odd first, whose upper half is then rounded."""
+
+    def compute(*sources: Lanes) -> Lanes:
+        values = [widen(source, "bf16") for source in sources]
+        bits = upper_bits(exact.to_odd_single(*operation.narrow(*values)), 16)
+        return bits.astype(np.uint16)
+
+    return compute
+
+
 def _directed_double(operation: Arithmetic, rounding: str) -> Operation:
     plain = _double(operation.native)
 
@@ -210,6 +231,18 @@ def _zero_sign(
     negative = (high == 0) & (np.signbit(first) | np.signbit(second))
     sign = result.dtype.type(1 << (result.itemsize * 8 - 1))
     return np.where(negative, sign, result)
+
+
+def upper_bits(a: Lanes, drop: int, to_even: bool = True) -> Lanes:
+    """f32 patterns rounded to nearest at bit `drop`: what is above it, a NaN the canonical one.
+
+    A carry out of the significand is the step to the next exponent, and out of the largest number
+    the step to infinity, so rounding the pattern rounds the number. Ties go to even, or away.
+    """
+    half = np.uint32(1 << (drop - 1))
+    below = half - np.uint32(1) + (a >> drop & np.uint32(1)) if to_even else half
+    rounded = a + below >> drop
+    return np.where(is_nan(a, "f32"), np.uint32(0x7FFFFFFF >> drop), rounded)
 
 
 def flush(bits: Lanes, scalar: str) -> Lanes:
