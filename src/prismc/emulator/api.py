@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prismc.emulator.allocation import keep_freed_memory
 from prismc.emulator.findings import Finding, Kind
 from prismc.emulator.geometry import Dim3, Shape
 from prismc.emulator.host import Argument, Arguments, LaunchError, dim3
+from prismc.emulator.linkage import source_name
 from prismc.emulator.machine import Machine
+from prismc.emulator.memory import SHARED_START
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
+from prismc.hardware.targets import TARGETS
 from prismc.source.record import Record
 
 _MAX_THREADS = 1024
@@ -88,6 +92,7 @@ def run_ptx(
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
     be, machine.TimeLimit.
     """
+    keep_freed_memory()
     module = parse_module(ptx) if isinstance(ptx, str) else ptx
     function = _kernel(module, kernel)
     shape = _shape(function, grid, block, cluster)
@@ -96,6 +101,7 @@ def run_ptx(
     machine.observe(races=checks.races, uninitialised=checks.uninitialised)
     arguments = Arguments(machine, function, args)
     machine.prepare(tuple(arguments.contents), dynamic_shared)
+    _judge_shared(machine)
     start = time.monotonic()
     machine.deadline = None if time_limit is None else start + time_limit
     machine.run()
@@ -149,3 +155,18 @@ def _judge(function: Function, shape: Shape) -> None:
     exact = function.limits.get("reqntid")
     if exact is not None and Dim3(*exact) != shape.block:
         raise LaunchError(f"`{function.name}` requires a block of {exact}, not {shape.block}")
+
+
+def _judge_shared(machine: Machine) -> None:
+    """Refuses a launch with more shared memory than a block can have on the module's target."""
+    needed, target = machine.shared_end - SHARED_START, TARGETS.get(machine.module.target)
+    if target is None or needed <= target.shared_limit:
+        return
+    arrays = ", ".join(
+        f"`{source_name(shared.variable.name)}` {shared.size}"
+        for shared in sorted(machine.linkage.shared, key=lambda shared: shared.start)
+    )
+    raise LaunchError(
+        f"{needed} bytes of shared memory ({arrays}); "
+        f"a block can have {target.shared_limit} on {target.name}"
+    )
