@@ -44,7 +44,7 @@ def test_version_imports_nothing_heavy() -> None:
 def test_help() -> None:
     result = prismc("--help")
     assert result.returncode == 0
-    for command in ("check", "build", "dump", "explain", "targets"):
+    for command in ("check", "build", "fmt", "dump", "explain", "targets"):
         assert command in result.stdout
 
 
@@ -190,3 +190,23 @@ def test_wheel_works_from_any_folder(wheel: Path, tmp_path: Path) -> None:
         check=True,
     )
     assert shown.stdout.strip() == str(installed / "prismc" / "stdlib")
+
+
+def test_outputs_do_not_depend_on_the_installation(wheel: Path, tmp_path: Path) -> None:
+    """The library's files have one name in `#line`, `.file` and cubins, wherever they are."""
+    kinds = [word for kind in ("cuda", "ptx", "cubin") for word in ("--emit", kind)]
+    program = ROOT / "examples" / "tf32_matmul.prism"
+    (tmp_path / "matmul.prism").write_bytes(program.read_bytes())
+    outputs = []
+    for number, place in enumerate(("site", "another/deeper/place")):
+        zipfile.ZipFile(wheel).extractall(tmp_path / place)
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path / place)}
+        arguments = ("build", "matmul.prism", *kinds, "-o", f"out{number}/")
+        result = prismc(*arguments, cwd=tmp_path, env=environment)
+        assert (result.returncode, result.stderr) == (0, "")
+        folder = tmp_path / f"out{number}"
+        outputs.append({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
+    assert outputs[0] == outputs[1]
+    assert list(outputs[0]) == ["matmul.cu", "matmul.cubin", "matmul.ptx"]
+    assert b'"std/mma.prism"' in outputs[0]["matmul.cu"]
+    assert b'"std/mma.prism"' in outputs[0]["matmul.ptx"]
