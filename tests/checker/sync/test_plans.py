@@ -587,3 +587,119 @@ def test_operations_are_numbered_over_the_whole_program() -> None:
     assert plan.numbers() == (0, 1)
     assert [len(each.operations) for each in plan.without({0}).instances.values()] == [0, 1]
     assert plan.without({0}).numbers() == (1,)
+
+
+# --------------------------------------------------------------------------- odd places
+
+
+def test_a_loop_without_statements_reads_in_its_condition() -> None:
+    result = planned("""
+        @requires(block[1], thread[64])
+        def f():
+            t: int @ thread[1] = id()
+            shared S: i32[64]
+            partition S as s @ thread[1] at t:
+                s[0] = t
+            while broadcast(S[0]) > 64:
+                pass
+            partition S as s @ thread[1] at t:
+                s[0] = t
+    """)
+    assert result.problems == []
+    assert result.operations == [f"f: before 7 {BLOCK}", f"f: before 10 {BLOCK}"]
+
+
+def test_a_condition_that_a_loop_s_body_changes() -> None:
+    result = planned("""
+        @requires(block[1], thread[64])
+        def f(n: int):
+            t: int @ thread[1] = id()
+            shared S: i32[64]
+            partition S as s @ thread[1] at t:
+                s[0] = t
+            while broadcast(S[0]) < n:
+                partition S as s @ thread[1] at t:
+                    s[0] = n
+    """)
+    assert result.problems == []
+    assert result.operations == [
+        f"f: before 7 {BLOCK}",
+        f"f: before 9 {BLOCK}",
+        f"f: after 8 {BLOCK}",
+    ]
+
+
+def test_a_barrier_that_has_no_place_is_refused() -> None:
+    result = planned("""
+        @requires(block[1], thread[64])
+        def turn(p: ptr(i32), t: int @ thread[1]) -> int @ block[1]:
+            partition p as s @ thread[1] at t:
+                s[0] = t
+            return broadcast(p[63])
+
+        @requires(block[1], thread[64])
+        def f(n: int):
+            t: int @ thread[1] = id()
+            shared S: i32[64]
+            while turn(S, t) > 64:
+                pass
+    """)
+    assert result.problems == ["11 P0605"]
+
+
+def test_a_branch_reads_what_its_condition_s_other_side_leaves() -> None:
+    result = planned("""
+        @requires(block[1], thread[64])
+        def f(n: int) -> int:
+            t: int @ thread[1] = id()
+            shared S: i32[64]
+            partition S as s @ thread[1] at t:
+                s[0] = t
+            if broadcast(S[n]) > 3:
+                partition S as s @ thread[1] at t:
+                    s[0] = 0
+                return 1
+            partition S as s @ thread[1] at t:
+                s[0] = 2
+            return 0
+    """)
+    assert result.problems == []
+    assert result.operations == [
+        f"f: before 7 {BLOCK}",
+        f"f: before 9 {BLOCK}",
+        f"f: before 12 {BLOCK}",
+    ]
+
+
+UNSAFE = """
+@requires(thread[1])
+@effects(reads(p))
+unsafe def peek(p: ptr(const f32), i: int) -> f32:
+    v: f32
+    asm("ld.shared.f32 $0, [$1];", outs(v), ins(shared_address(p, i)))
+    return v
+
+@requires(block[1], thread[64])
+def f():
+    t: int @ thread[1] = id()
+    shared S: f32[64]
+    shared R: f32[64]
+    partition S as s @ thread[1] at t, R as r @ thread[1] at t:
+        s[0] = 1.0
+        r[0] = 1.0
+    v: f32 @ thread[1] = peek(S, 5)
+    partition {name} as s @ thread[1] at t:
+        s[0] = 2.0
+"""
+
+
+def test_declared_effects_are_what_unsafe_text_does() -> None:
+    result = planned(UNSAFE.format(name="S"))
+    assert result.problems == []
+    assert result.operations == [f"f: before 16 {BLOCK}", f"f: before 18 {BLOCK}"]
+    assert planned(UNSAFE.format(name="R")).operations == [f"f: before 16 {BLOCK}"]
+
+
+def test_undeclared_effects_are_everything_the_arguments_name() -> None:
+    result = planned(UNSAFE.format(name="S").replace("@effects(reads(p))\n", ""))
+    assert result.operations == [f"f: before 15 {BLOCK}", f"f: before 17 {BLOCK}"]

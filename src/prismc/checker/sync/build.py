@@ -198,6 +198,7 @@ class _Builder:
     ) -> Iterator[Node]:
         if not (head.events or test.events or body):
             return
+        last = statement.body[-1] if statement.body else None
         yield Loop(
             before=_before(statement),
             span=statement.span,
@@ -207,7 +208,7 @@ class _Builder:
             body=body,
             runs=runs,
             ends=ends,
-            end=Position(where=Where.AFTER, anchor=statement.body[-1].id),
+            end=None if last is None else Position(where=Where.AFTER, anchor=last.id),
         )
 
     def _group(self, statement: typed.Group, here: Here) -> Iterator[Node]:

@@ -70,7 +70,9 @@ class NoPlace(Problem):
     title = "no place for a barrier"
     message = "`{root}` needs a barrier before this, on a path that has no place for one"
     label = "{verb} here"
-    help_text = "leave the loop's body at its end: put the rest of it under the opposite condition"
+    help_text = (
+        "let every path through the loop's body end at its last statement, without `continue`"
+    )
 
     root: str
     verb: str

@@ -146,7 +146,7 @@ class Loop(Node):
 
     `head` is evaluated once, `test` before each iteration (and when the loop ends). `runs` holds if
     the body runs at least once, `ends` if the test can end the loop. `end` is the place after the
-    body's last statement.
+    body's last statement, None if it has none.
     """
 
     loop: int
@@ -155,7 +155,7 @@ class Loop(Node):
     body: Sequence
     runs: bool
     ends: bool
-    end: Position
+    end: Position | None
 
 
 class Jump(Node):

@@ -64,7 +64,7 @@ class Insertion(Record):
 
     @property
     def position(self) -> Position:
-        if self.is_end and isinstance(self.node, Loop):
+        if self.is_end and isinstance(self.node, Loop) and self.node.end is not None:
             return self.node.end
         return self.node.before
 
@@ -215,7 +215,7 @@ class _Region:
             if index in gaps:
                 found.append(self._insertion(node, gaps[index], is_end=False))
             found += chosen[index].insertions
-        if len(nodes) in gaps and around is not None:
+        if len(nodes) in gaps and around is not None and around.end is not None:
             found.append(self._insertion(around, gaps[len(nodes)], is_end=True))
         return tuple(found)
 

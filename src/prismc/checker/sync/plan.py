@@ -85,8 +85,10 @@ class SyncOperation(Record):
 
     `participants` arrive and wait (for a split barrier: those of this half). `lanes` is the group
     size below a warp (2, 4, 8, 16), 32 for a whole warp, 0 for others; `count` the threads that the
-    barrier counts, or the groups that a wait leaves pending; `barrier` numbers the hardware barrier
-    or the mbarrier of arrive and wait. `at` is the access that needs it (the `#line` it gets).
+    barrier counts, or the groups that a wait leaves pending; `barrier` numbers the mbarrier of
+    arrive and wait, or the first hardware barrier of a named one: the aligned group g of `count`
+    threads, counted in the block, waits at `barrier + g`. `at` is the access that needs it (the
+    `#line` it gets).
     """
 
     number: int
