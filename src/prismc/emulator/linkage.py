@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from prismc.emulator.lanes import Run
     from prismc.emulator.machine import Machine
 
+_MANGLED_LENGTH = re.compile(r"(?<=\D)(\d+)(?=[A-Za-z_])")
+
 # Where function addresses lie: below every window, so that no access reaches them.
 _FUNCTIONS_START = 0x1000
 _FUNCTION_STEP = 16
@@ -192,11 +194,15 @@ def _names_of(operand: Operand | None) -> set[str]:
 
 
 def source_name(symbol: str) -> str:
-    """The name a programmer gave: `tile` for `_ZZ5saxpyE4tile` (Itanium mangling of locals)."""
-    parts: list[tuple[str, str]] = []
-    if symbol.startswith("_Z"):
-        parts = re.findall(r"(?<=[EZN])(\d+)([A-Za-z_]\w*)", symbol)
-    for length, rest in reversed(parts):
-        if len(rest) >= int(length):
-            return rest[: int(length)]
-    return symbol
+    """The name a programmer gave: `tile` for `_ZZ5saxpyE4tile` (Itanium mangling of locals).
+
+    A name follows its length; the last one is the innermost. Behind it stands what the compiler
+    added.
+    """
+    name, at = symbol, 0
+    while symbol.startswith("_Z") and (found := _MANGLED_LENGTH.search(symbol, at)):
+        at = found.end()
+        if at + int(found[1]) <= len(symbol):
+            name = symbol[at : at + int(found[1])]
+            at += len(name)
+    return name
