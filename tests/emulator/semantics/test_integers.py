@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -215,3 +216,25 @@ def test_dot_products(first: str, second: str) -> None:
     compare(f"dp4a.{first}.{second}", four, operands)
     compare(f"dp2a.lo.{first}.{second}", lambda a, b, c: two(a, b, c, 0), operands)
     compare(f"dp2a.hi.{first}.{second}", lambda a, b, c: two(a, b, c, 2), operands)
+
+
+@pytest.mark.parametrize("size", [8, 16])
+@pytest.mark.parametrize("types", itertools.product(("u32", "s32"), repeat=3), ids=".".join)
+def test_absolute_differences_of_parts(size: int, types: tuple[str, str, str]) -> None:
+    _, first, second = types
+
+    def found(a: int, b: int) -> list[int]:
+        return [
+            abs(
+                integer(a >> place & (1 << size) - 1, f"{first[0]}{size}")
+                - integer(b >> place & (1 << size) - 1, f"{second[0]}{size}")
+            )
+            for place in range(0, 32, size)
+        ]
+
+    def packed(a: int, b: int, _: int) -> int:
+        return sum(wrap(part, size) << size * place for place, part in enumerate(found(a, b)))
+
+    name = f"vabsdiff{32 // size}.{'.'.join(types)}"
+    compare(name, packed, columns(32, 3))
+    compare(f"{name}.add", lambda a, b, c: wrap(c + sum(found(a, b)), 32), columns(32, 3))
