@@ -219,7 +219,7 @@ def test_dot_products(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize("size", [8, 16])
-@pytest.mark.parametrize("types", itertools.product(("u32", "s32"), repeat=3), ids=".".join)
+@pytest.mark.parametrize("types", list(itertools.product(("u32", "s32"), repeat=3)), ids=".".join)
 def test_absolute_differences_of_parts(size: int, types: tuple[str, str, str]) -> None:
     _, first, second = types
 
