@@ -58,11 +58,16 @@ class Conflict(Record):
 class Conflicts:
     """Judges pairs of accesses of one function; what it has worked out once it remembers.
 
-    `steps` keeps the summaries of steps, which never change.
+    `steps` keeps the summaries of steps, which never change. `has_others` tells that threads of the
+    block run beside `everyone`, as for a function of a warp: an order among all threads here is
+    then none for the caller's, so no access is ever done with.
     """
 
-    def __init__(self, everyone: int, accesses: Iterable[Access]) -> None:
+    def __init__(
+        self, everyone: int, accesses: Iterable[Access], *, has_others: bool = False
+    ) -> None:
         self._everyone = everyone
+        self._has_others = has_others
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
         self._tables: Known = {}
         self.steps: dict[Step, Summary] = {}
@@ -75,13 +80,16 @@ class Conflicts:
     def is_settled(self, pending: Pending) -> bool:
         """Whether everyone is ordered after an access already."""
         order = pending.after
-        return bool(order.classes) and order.is_total(
+        return self._is_last_word(order) and order.is_total(
             pending.access.footprint.threads, self._everyone
         )
 
     def is_complete(self, order: Coverage) -> bool:
         """Whether everyone waited for everyone."""
-        return bool(order.classes) and order.is_total(self._everyone, self._everyone)
+        return self._is_last_word(order) and order.is_total(self._everyone, self._everyone)
+
+    def _is_last_word(self, order: Coverage) -> bool:
+        return bool(order.classes) and not self._has_others
 
     def between(self, pending: Pending, entry: Entry, units: tuple[int, ...]) -> Conflict | None:
         """The conflict of two accesses (`is_hazard`) inside a unit, unless an order covers it."""

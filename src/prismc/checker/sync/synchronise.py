@@ -24,6 +24,7 @@ from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict
 from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
+from prismc.hardware.groups import Level
 from prismc.hardware.primitives import MOST_THREADS
 
 _PLANNED = (typed.InstanceKind.KERNEL, typed.InstanceKind.DEVICE)
@@ -77,7 +78,8 @@ def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[t
 
 def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Planned, Verdict]:
     graph = built.graph
-    conflicts = Conflicts(graph.everyone, graph.accesses)
+    has_others = instance.bound.code.level is Level.THREAD
+    conflicts = Conflicts(graph.everyone, graph.accesses, has_others=has_others)
     nodes = tuple(nodes_in(graph.top.body))
     placed = place_barriers(graph.top, conflicts)
     barriers, verdict = refine(graph, conflicts, placed.insertions, len(nodes))
