@@ -17,11 +17,13 @@ Classes = tuple[tuple[int, int], ...]
 class Coverage:
     """A relation as classes of threads with the same later threads; the rest reach themselves."""
 
-    __slots__ = ("_hash", "classes")
+    __slots__ = ("_class_of", "_hash", "_others", "classes")
 
     def __init__(self, classes: Classes) -> None:
         self.classes = classes
         self._hash = hash(classes)
+        self._class_of: dict[int, tuple[int, int]] = {}
+        self._others = ~0
 
     def __hash__(self) -> int:
         return self._hash
@@ -39,13 +41,25 @@ class Coverage:
     def uncovered(self, earlier: int, later: int) -> tuple[int, int] | None:
         """Two sets of threads, from `earlier` and from `later`, without order between different
         threads; None if all pairs of different threads are ordered."""
-        rest = earlier
-        for sources, reach in self.classes:
+        if not self.classes:
+            return _distinct(earlier, later)
+        if not self._class_of:
+            self._index()
+        while earlier:
+            lowest = (earlier & -earlier).bit_length()
+            sources, reach = self._class_of.get(lowest, (self._others, 0))
             found = _distinct(earlier & sources, later & ~reach)
             if found is not None:
                 return found
-            rest &= ~sources
-        return _distinct(rest, later)
+            earlier &= ~sources
+        return None
+
+    def _index(self) -> None:
+        """Note the class of each thread (counted from 1), and the threads of none."""
+        for sources, reach in self.classes:
+            self._others &= ~sources
+            for thread in threads_in(sources):
+                self._class_of[thread + 1] = sources, reach
 
 
 NONE = Coverage(())

@@ -8,7 +8,7 @@ known values wrap with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import add, invert, sub
+from operator import add, and_, floordiv, invert, mod, or_, sub, xor
 
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.forms import (
@@ -50,6 +50,8 @@ _BUILTINS: dict[str, Callable[..., int]] = {
     "abs": abs,
     "clamp": lambda value, low, high: min(max(value, low), high),
 }
+_BITWISE: dict[str, Callable[[int, int], int]] = {"&": and_, "|": or_, "^": xor}
+_NATURAL: dict[str, Callable[[int, int], int]] = {"/": floordiv, "%": mod}
 _MOST_TRIPS = 256
 
 
@@ -294,8 +296,7 @@ class Evaluator:
         result = _sum_or_product(sign, left, right)
         if result is not None:
             return _wrapped(result, expression.type)
-        scalar = expression.type.scalar if isinstance(expression.type, ScalarType) else None
-        folded = _known_map(lambda a, b: _fold(sign, a, b, scalar), (left, right))
+        folded = _folded(sign, left, right, expression.type)
         if folded is None:
             folded = _split(sign, left, right)
         return self._opaque(sign, left, right) if folded is None else folded
@@ -403,6 +404,19 @@ def _known_map(operation: Callable[..., int], forms: tuple[Form, ...]) -> Form |
         return constant(int(operation(*plain)))
     columns = [value if isinstance(value, tuple) else (value,) * length for value in plain]
     return constant(combine(add, tuple(map(operation, *columns)), 0))
+
+
+def _folded(sign: str, left: Form, right: Form, of: Type) -> Form | None:
+    """An operation on known values; the plain cases run over all threads at once."""
+    mine, other = known(left), known(right)
+    if mine is None or other is None:
+        return None
+    if sign in _BITWISE:
+        return _wrapped(constant(combine(_BITWISE[sign], mine, other)), of)
+    if sign in _NATURAL and least(mine) >= 0 and least(other) > 0:
+        return constant(combine(_NATURAL[sign], mine, other))
+    scalar = of.scalar if isinstance(of, ScalarType) else None
+    return constant(combine(lambda a, b: _fold(sign, a, b, scalar), mine, other))
 
 
 def _fold(sign: str, left: int, right: int, scalar: Scalar | None) -> int:
