@@ -24,16 +24,19 @@ def perturb(text: str, seed: int) -> str:
         for token in piece.tokens
         if token[1] < token[2]
     ]
-    pieces = [text[: tokens[0][1]]] if tokens else [text]
+    if not tokens:
+        return text
+    pieces = [text[: tokens[0][1]]]
     depth = 0
     for (kind, start, end), following in zip(tokens, [*tokens[1:], None], strict=True):
         pieces.append(text[start:end])
         depth += (terminals[kind] in _OPENING) - (terminals[kind] in _CLOSING)
         between = text[end : following[1] if following else len(text)]
-        if not depth and "\n" not in between and chance.random() < 0.5:
-            between = _other_spaces(text[start:end], text, following, chance)
-        elif depth and "#" not in between:
-            between = _other_break(text[start:end], text, following, chance)
+        if "#" not in between:
+            if depth:
+                between = _other_break(text[start:end], text, following, chance)
+            elif "\n" not in between:
+                between = _other_spaces(text[start:end], text, following, chance)
         pieces.append(between)
     return "".join(pieces)
 
