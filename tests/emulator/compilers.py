@@ -43,5 +43,7 @@ def ptx_of(source: str, target: str = "sm_80", compiler: str = "nvrtc") -> str:
 
 
 def kernel_text(name: str) -> str:
-    """The CUDA text of one of the test kernels."""
-    return (KERNELS / f"{name}.cu").read_text(encoding="utf-8")
+    """The CUDA text of one of the test kernels, its include pasted in."""
+    text = (KERNELS / f"{name}.cu").read_text(encoding="utf-8")
+    header = (KERNELS / "hopper.h").read_text(encoding="utf-8")
+    return text.replace('#include "hopper.h"\n', header)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from prismc.emulator.findings import Kind
+from prismc.emulator.host import Tensor
 
 Array = np.ndarray[Any, Any]
 Random = np.random.Generator
@@ -55,6 +56,12 @@ class Kernel:
     make: Callable[[Random], Launch]
     target: str = "sm_80"
     faults: tuple[Fault, ...] = field(default=())
+    file: str = ""
+    defines: str = ""
+
+    @property
+    def text_name(self) -> str:
+        return self.file or self.name
 
 
 RACE = (Kind.RACE,)
@@ -136,6 +143,51 @@ def _calls(random: Random) -> Launch:
     result = np.where(data % 2, low + high, low * high) + fibonacci[data % 8] + 5
     return Launch(2, 32, [data, np.zeros_like(data), 5], {1: result.astype(np.int32)})
 
+
+def _copy_pipeline(random: Random) -> Launch:
+    data = random.integers(-50, 50, (2, 7, 256)).astype(np.float32)
+    sums = data.reshape(2, 7, 4, 64).sum(2)
+    return Launch(2, 64, [data, np.zeros((2, 7, 64), np.float32), 7], {1: sums})
+
+
+def _mbarrier_copy(random: Random) -> Launch:
+    data = random.integers(-50, 50, (7, 128)).astype(np.float32)
+    args = [data, np.zeros((7, 32), np.float32), 7]
+    return Launch(1, 64, args, {1: data.reshape(7, 4, 32).sum(1)})
+
+
+def _bulk_pipeline(random: Random) -> Launch:
+    data = random.integers(-50, 50, (2, 5, 512)).astype(np.float32)
+    return Launch(2, 128, [data, np.zeros_like(data), 5], {1: 2 * data})
+
+
+def _tensor_tiles(swizzle: int) -> Callable[[Random], Launch]:
+    def make(random: Random) -> Launch:
+        width = swizzle // 4 if swizzle else 16
+        data = random.integers(-50, 50, (37, 68)).astype(np.float32)
+        mode = str(swizzle) if swizzle else "none"
+        tensors = [
+            Tensor(array=array, box=(16, width), swizzle=mode)
+            for array in (data, np.zeros_like(data))
+        ]
+        return Launch((-(-68 // width), 3), 64, tensors, {1: 3 * data})
+
+    return make
+
+
+_TENSOR_FAULTS = (
+    Fault("wait(&full, 0);", "", (Kind.UNINIT, Kind.LIFETIME, *RACE)),
+    Fault("proxy_fence();\n    __syncthreads();\n    if", "__syncthreads();\n    if",
+          (Kind.ORDER,)),
+    Fault("    proxy_fence();\n    __syncthreads();", "    __syncthreads();\n    proxy_fence();",
+          (Kind.ORDER,)),
+    Fault("    proxy_fence();\n    __syncthreads();", "    proxy_fence();", RACE),
+    Fault("expect(&full, sizeof tile)", "expect(&full, sizeof tile / 2)", (Kind.COUNT,)),
+    Fault("expect(&full, sizeof tile)", "expect(&full, 2 * sizeof tile)", (Kind.DEADLOCK,)),
+    Fault("expect(&full, sizeof tile)", "arrive(&full)", (Kind.COUNT, Kind.UNINIT, Kind.LIFETIME)),
+    Fault("init(&full, 1)", "init(&full, 2)", (Kind.DEADLOCK,)),
+    Fault("wait(&full, 0)", "wait(&full, 1)", (Kind.UNINIT, Kind.LIFETIME, *RACE)),
+)  # fmt: skip
 
 KERNELS = (
     Kernel(
@@ -228,6 +280,72 @@ KERNELS = (
             Fault("flags[b] = 1;", "if (b != 3) flags[b] = 1;", (Kind.DEADLOCK,)),
             Fault(_SYNC, "", RACE, nth=2),
         ),
+    ),
+    Kernel(
+        "copy_pipeline",
+        _copy_pipeline,
+        faults=(
+            Fault("wait<2>();", "", (Kind.LIFETIME, Kind.UNINIT)),
+            Fault("wait<2>();", "wait<3>();", (Kind.LIFETIME, Kind.UNINIT)),
+            Fault(_SYNC, "", (*RACE, Kind.LIFETIME, Kind.UNINIT)),
+            Fault("ring[4][256]", "ring[3][256]", (*RACE, Kind.BOUNDS)),
+            Fault("        commit();\n        wait", "        wait", (Kind.LIFETIME, Kind.UNINIT)),
+            Fault("wait<2>();\n        __syncthreads();", "__syncthreads();\n        wait<2>();",
+                  (*RACE, Kind.UNINIT, Kind.LIFETIME)),
+            Fault("i * 256 + t * 4);\n        commit", "i * 256 + t * 4 + 1);\n        commit",
+                  (Kind.ALIGN,)),
+        ),
+    ),
+    Kernel(
+        "mbarrier_copy",
+        _mbarrier_copy,
+        faults=(
+            Fault("wait(&full[i % 2], i / 2 % 2);", "",
+                  (*RACE, Kind.UNINIT, Kind.LIFETIME)),
+            Fault("wait(&empty[i % 2], (i / 2 % 2) ^ 1);", "", (*RACE, Kind.COUNT, Kind.LIFETIME)),
+            Fault("arrive(&empty[i % 2]);", "", (Kind.DEADLOCK,)),
+            Fault("init(&full[s], 32)", "init(&full[s], 33)", (Kind.DEADLOCK,)),
+            Fault("init(&full[s], 32)", "init(&full[s], 31)", (Kind.COUNT,)),
+            Fault("(i / 2 % 2) ^ 1", "i / 2 % 2", (Kind.DEADLOCK,)),
+            Fault("arrive_copies(&full[i % 2]);", "arrive(&full[i % 2]);",
+                  (Kind.LIFETIME, Kind.UNINIT)),
+            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault("arrive(&empty[i % 2]);\n            out[i * 32 + lane] = sum;",
+                  "out[i * 32 + lane] = sum; if (lane) arrive(&empty[i % 2]);", (Kind.DEADLOCK,)),
+        ),
+    ),
+    Kernel(
+        "bulk_pipeline",
+        _bulk_pipeline,
+        "sm_90",
+        faults=(
+            Fault("wait(&empty[i % 2], (i / 2 % 2) ^ 1);", "",
+                  (*RACE, Kind.COUNT, Kind.LIFETIME)),
+            Fault("wait(&full[i % 2], i / 2 % 2);", "", (*RACE, Kind.UNINIT, Kind.LIFETIME)),
+            Fault("arrive(&empty[i % 2]);", "", (Kind.DEADLOCK,)),
+            Fault("init(&empty[s], 96)", "init(&empty[s], 95)", (Kind.COUNT,)),
+            Fault("init(&empty[s], 96)", "init(&empty[s], 97)", (Kind.DEADLOCK,)),
+            Fault("expect(&full[i % 2], 2048)", "expect(&full[i % 2], 1024)", (Kind.COUNT,)),
+            Fault("bulk_wait_read<0>();", "", (Kind.LIFETIME,)),
+            Fault('asm volatile("bar.sync 1, 96;" ::: "memory");', "", (*RACE, Kind.ORDER)),
+            Fault('asm volatile("bar.sync 1, 96;" ::: "memory");', "", (*RACE, Kind.LIFETIME),
+                  nth=1),
+            Fault("proxy_fence();\n            arrive", "arrive", (Kind.ORDER,)),
+            Fault("proxy_fence();\n            asm", "asm", (Kind.ORDER,)),
+            Fault('"bar.sync 1, 96;"', '"bar.sync 1, 128;"', (Kind.COUNT, Kind.DEADLOCK)),
+            Fault("__syncthreads();", "", (Kind.UNINIT, *RACE)),
+        ),
+    ),
+    *(
+        Kernel(
+            f"tensor_tiles_{swizzle}",
+            _tensor_tiles(swizzle),
+            "sm_90",
+            faults=_TENSOR_FAULTS if swizzle == 128 else (),
+            file="tensor_tiles",
+            defines=f"#define SWIZZLE {swizzle}\n",
+        )
+        for swizzle in (0, 32, 64, 128)
     ),
     Kernel("divergence", _divergence),
     Kernel("calls", _calls),

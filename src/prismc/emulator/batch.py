@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prismc.emulator.barriers import BlockBarriers
+from prismc.emulator.bulk import BulkGroups
+from prismc.emulator.copies import ThreadCopies
 from prismc.emulator.frames import Frame
 from prismc.emulator.geometry import Geometry
 from prismc.emulator.lanes import Run
+from prismc.emulator.mbarriers import MBarriers
 from prismc.emulator.meetings import Meetings
 from prismc.emulator.memory import LOCAL_START, Region
 from prismc.emulator.ptx.tree import Instruction
@@ -65,6 +68,9 @@ class Batch:
         self.resting: list[Resting] = []
         self.barriers = BlockBarriers(self)
         self.meetings = Meetings(self)
+        self.mbarriers = MBarriers(self)
+        self.copies = ThreadCopies(self)
+        self.bulk = BulkGroups(self)
         self.shared = self._shared_region()
         self.shared_base = geometry.place * self.shared.stride
         self.local: Region | None = None
@@ -142,12 +148,11 @@ class Batch:
             group = self.ready.pop(choose(self.ready))
             self._execute(group)
 
-    def wake(self) -> bool:
-        """Makes resting groups ready; False if there are none."""
+    def wake(self) -> None:
+        """Makes resting groups ready."""
         resting, self.resting = self.resting, []
         for group, _ in resting:
             self.push(group.frame, group.block, group.mask, group.lanes, group.crew)
-        return bool(resting)
 
     def _execute(self, group: Group) -> None:
         """Runs a group block by block until others come before it or it ends or waits."""
@@ -200,8 +205,6 @@ class Batch:
         if self.alive_count:
             self.barriers.settle()
             self.meetings.settle()
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether lanes are alive but none is ready or resting."""
-        return self.alive_count > 0 and not self.ready and not self.resting
+        else:
+            self.copies.finish()
+            self.bulk.finish()

@@ -10,6 +10,7 @@ from prismc.emulator.barriers import Barrier
 from prismc.emulator.batch import Batch, Resting
 from prismc.emulator.findings import Finding, Kind, thread_id
 from prismc.emulator.geometry import WARP
+from prismc.emulator.ptx.tree import Instruction
 
 if TYPE_CHECKING:
     from prismc.emulator.machine import Machine
@@ -22,6 +23,22 @@ def report_deadlock(machine: Machine, batches: list[Batch]) -> None:
             _barrier(machine, batch, number, barrier)
         for resting in batch.resting:
             _loop(machine, batch, resting)
+
+
+def _why(batch: Batch, watched: Instruction | None) -> str:
+    """What a turning loop waits for."""
+    if watched is None:
+        return "a loop never ends"
+    wait = batch.mbarriers.waits.get(watched.line)
+    if watched.form.name != "mbarrier" or wait is None:
+        return "a loop waits for a value that nobody writes any more"
+    barrier, asked = wait
+    arrived = barrier.expected - barrier.pending
+    state = f"phase {barrier.phase} with {arrived} of {barrier.expected} arrivals"
+    if barrier.bytes:
+        state += f" and {barrier.bytes} bytes pending"
+    which = f"parity {asked & 1}" if watched.form.has("parity") else "a phase"
+    return f"waits for {which} of an mbarrier that stays in {state}"
 
 
 def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> None:
@@ -53,11 +70,10 @@ def _loop(machine: Machine, batch: Batch, resting: Resting) -> None:
     if not machine.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
         return
     mask = batch.every_mask if group.mask is None else group.mask
-    waiting = "a loop waits for a value that nobody writes any more"
     machine.findings.add(
         Finding(
             kind=Kind.DEADLOCK,
-            message=waiting if watched is not None else "a loop never ends",
+            message=_why(batch, watched),
             help="make sure that the thread it waits for reaches the store on every path",
             site=site,
             threads=(thread_id(batch.geometry, int(np.flatnonzero(mask)[0])),),

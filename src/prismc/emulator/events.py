@@ -5,7 +5,7 @@ The base classes listen to nothing; `races` builds happens-before from them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
@@ -44,11 +44,30 @@ class Events:
     def warp_barrier(self, run: Run, masks: Lanes) -> None:
         """The lanes of a warp barrier, by member masks (uint32 register array), are together."""
 
+    def release(self, batch: Batch, lanes: Lanes) -> int:
+        """The number of a view of all that lanes have done and know; 0 where nobody keeps it."""
+        return 0
+
+    def acquire(self, batch: Batch, lanes: Lanes, view: int) -> None:
+        """Lanes know what a view knows from now on."""
+
+    def join(self, first: int, second: int) -> int:
+        """The view that knows what both know."""
+        return 0
+
     def fence(self, run: Run, scope: Scope) -> None:
         """A thread fence."""
 
     def proxy_fence(self, run: Run) -> None:
         """A fence between the generic and the asynchronous proxy."""
+
+
+class Async(NamedTuple):
+    """An asynchronous operation: its number from 1 on, its instruction, its proxy."""
+
+    number: int
+    site: Instruction
+    in_async_proxy: bool
 
 
 class Watch:
@@ -70,6 +89,30 @@ class Watch:
         width: int,
     ) -> None:
         """Lanes are about to store `size` bytes each: packed elements of `width` bytes."""
+
+    def begin_write(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        """An asynchronous write of `size` bytes for each lane is issued."""
+
+    def finish_write(
+        self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes
+    ) -> None:
+        """Lanes have waited for their asynchronous writes, which are theirs from here on."""
+
+    def delivered(
+        self, batch: Batch, operation: Async, place: Place, size: int, block: int, barrier: int
+    ) -> int:
+        """The copy engine has written; returns the view that knows it, for the mbarrier at an
+        offset of shared memory in the block at a place of the batch.
+        """
+        return 0
+
+    def begin_read(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        """An asynchronous read of `size` bytes for each lane is issued."""
+
+    def finish_read(
+        self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes | None
+    ) -> None:
+        """Lanes have waited for their asynchronous reads; None: they are over, for nobody."""
 
     def atomic(
         self,

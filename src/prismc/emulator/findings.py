@@ -194,27 +194,54 @@ class Findings:
 
     def trapped(self, run: Run, site: Instruction) -> None:
         """A `trap`."""
-        self._plain(Kind.TRAP, run, site, "the kernel executes `trap`",
+        self.plain(Kind.TRAP, run, site, "the kernel executes `trap`",
                     "see which condition of the program led here")  # fmt: skip
 
     def assertion(self, run: Run, site: Instruction, text: str) -> None:
         """A device `assert` that failed."""
-        self._plain(Kind.TRAP, run, site, text, "the asserted condition does not hold")
+        self.plain(Kind.TRAP, run, site, text, "the asserted condition does not hold")
 
     def branch_beyond_table(self, run: Run, site: Instruction, lanes: Lanes) -> None:
         """A `brx.idx` with an index past its table."""
-        self._plain(Kind.CALL, run, site, "the index of a branch table is past its end",
+        self.plain(Kind.CALL, run, site, "the index of a branch table is past its end",
                     "keep the index below the number of targets")  # fmt: skip
 
     def call_of_nothing(self, run: Run, site: Instruction) -> None:
         """A call through an address that is no function's."""
-        self._plain(Kind.CALL, run, site, "calls an address where no function is",
+        self.plain(Kind.CALL, run, site, "calls an address where no function is",
                     "store a device function's address before the call")  # fmt: skip
 
-    def _plain(self, kind: Kind, run: Run, site: Instruction, message: str, help: str) -> None:
-        if self.is_new(kind, site, times=run.count):
-            threads = self.threads(run, None)
+    def plain(
+        self, kind: Kind, run: Run | None, site: Instruction, message: str, help: str
+    ) -> None:
+        """A fault that needs no more facts; `run` is None where no thread is at fault."""
+        if self.is_new(kind, site, times=1 if run is None else run.count):
+            threads = () if run is None else self.threads(run, None)
             self.add(Finding(kind=kind, message=message, help=help, site=site, threads=threads))
+
+    def transaction_bytes(
+        self,
+        run: Run | None,
+        site: Instruction,
+        expected: Instruction | None,
+        phase: int,
+        missing: int,
+    ) -> None:
+        """A phase in which more bytes were delivered than promised."""
+        if not self.is_new(Kind.COUNT, site, expected):
+            return
+        self.add(
+            Finding(
+                kind=Kind.COUNT,
+                message=f"phase {phase} of an mbarrier: {missing} bytes pending; more were "
+                "delivered than promised",
+                help="promise exactly the bytes that the copies of the phase deliver",
+                site=site,
+                threads=() if run is None else self.threads(run, None),
+                other=expected,
+                other_role="bytes are promised here",
+            )
+        )
 
     # Collectives and barriers
 
@@ -277,7 +304,7 @@ class Findings:
             message += f": the count is no multiple of {WARP}"
         else:
             message += f": the block has only {threads}"
-        self._plain(Kind.COUNT, run, site, message, "correct the barrier's id and thread count")
+        self.plain(Kind.COUNT, run, site, message, "correct the barrier's id and thread count")
 
     def barrier_counts_differ(
         self, run: Run, site: Instruction, number: int, known: int, count: int
@@ -285,7 +312,7 @@ class Findings:
         """Two thread counts in one generation of a barrier."""
         message = f"barrier {number}: {_count(count)} here, {_count(known)} elsewhere in one turn"
         help = "give all arrivals at one barrier the same count"
-        self._plain(Kind.COUNT, run, site, message, help)
+        self.plain(Kind.COUNT, run, site, message, help)
 
     def barrier_sites_differ(
         self, run: Run, site: Instruction, first: Instruction, number: int
@@ -307,7 +334,7 @@ class Findings:
 
     def arrived_twice(self, run: Run, site: Instruction, again: Lanes) -> None:
         """A warp arrives at a barrier again before the generation is complete."""
-        self._plain(Kind.COUNT, run, site, "a warp arrives twice in one generation of a barrier",
+        self.plain(Kind.COUNT, run, site, "a warp arrives twice in one generation of a barrier",
                     "let the warp wait (sync) before it arrives again")  # fmt: skip
 
     def barrier_overrun(

@@ -13,6 +13,8 @@ from prismc.emulator.geometry import Dim3
 from prismc.emulator.machine import Machine
 from prismc.emulator.memory import Region
 from prismc.emulator.ptx.tree import Function, Variable
+from prismc.emulator.tensors import SIZE as MAP_SIZE
+from prismc.emulator.tensors import TensorMap, TensorMapError
 from prismc.source.record import Record
 
 Array = npt.NDArray[Any]
@@ -34,7 +36,21 @@ class Buffer(Record):
     is_initialised: bool = True
 
 
-Argument = Array | Buffer | bytes | int | float | bool | np.generic
+class Tensor(Record):
+    """A tensor map argument: an array, and the box that one copy moves (innermost dimension last,
+    as in the array's shape). `steps` are the traversal strides, `swizzle` is `none`, `32`, `64` or
+    `128`, `fill` (`zero` or `nan`) is what a load puts outside of the array.
+    """
+
+    array: Array
+    box: tuple[int, ...]
+    steps: tuple[int, ...] = ()
+    swizzle: str = "none"
+    fill: str = "zero"
+    name: str = ""
+
+
+Argument = Array | Buffer | Tensor | bytes | int | float | bool | np.generic
 
 
 class Arguments:
@@ -55,6 +71,8 @@ class Arguments:
 
     def _content(self, index: int, parameter: Variable, argument: Argument) -> bytes:
         """The bytes of one parameter."""
+        if isinstance(argument, Tensor):
+            return self._tensor(index, parameter, argument)
         if isinstance(argument, Buffer):
             return self._buffer(index, parameter, argument)
         if isinstance(argument, np.ndarray):
@@ -72,11 +90,39 @@ class Arguments:
             raise LaunchError(f"argument {index}: an array for a .{parameter.type_name} parameter")
         if buffer.array.dtype.hasobject:
             raise LaunchError(f"argument {index}: an array of Python objects")
+        return self._region(index, buffer).base.to_bytes(8, "little")
+
+    def _region(self, index: int, buffer: Buffer) -> Region:
+        """The array's region, uploaded once."""
         region = self._regions.get(id(buffer.array))
         if region is None:
             region = self._regions[id(buffer.array)] = self._upload(index, buffer)
         self.buffers[index] = (buffer.array, region)
-        return region.base.to_bytes(8, "little")
+        return region
+
+    def _tensor(self, index: int, parameter: Variable, tensor: Tensor) -> bytes:
+        """The 128 bytes of a tensor map."""
+        if parameter.size != MAP_SIZE:
+            raise LaunchError(f"argument {index}: a tensor map for a parameter of another size")
+        array = tensor.array
+        region = self._region(index, Buffer(array=array, name=tensor.name))
+        strides = np.cumprod([array.dtype.itemsize, *array.shape[::-1]])[1:-1]
+        described = TensorMap(
+            address=region.base,
+            element=array.dtype.itemsize,
+            is_float=array.dtype.kind not in "iub",
+            extents=array.shape[::-1],
+            strides=tuple(int(stride) for stride in strides),
+            box=tensor.box[::-1],
+            steps=(tensor.steps or (1,) * len(tensor.box))[::-1],
+            swizzle=tensor.swizzle,
+            fill=tensor.fill,
+        )
+        try:
+            described.check()
+        except TensorMapError as error:
+            raise LaunchError(f"argument {index}: {error}") from error
+        return described.encode()
 
     def _upload(self, index: int, buffer: Buffer) -> Region:
         content = np.ascontiguousarray(buffer.array).reshape(-1).view(np.uint8)

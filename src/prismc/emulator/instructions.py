@@ -7,10 +7,12 @@ from collections.abc import Callable
 from prismc.emulator.decode import Decoded, Decoder
 from prismc.emulator.execute import (
     access,
+    asynchronous,
     atomics,
     calls,
     compute,
     control,
+    mbarrier,
     moves,
     rows,
     spaces,
@@ -47,6 +49,8 @@ OPENERS: dict[str, Opener] = {
     "stmatrix": rows.open_store_matrix,
     "bar": sync.open_barrier,
     "barrier": sync.open_barrier,
+    "mbarrier": mbarrier.open_mbarrier,
+    "cp": asynchronous.open_copy,
     "membar": sync.open_fence,
     "fence": sync.open_fence,
 }

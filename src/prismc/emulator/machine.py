@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +14,15 @@ from prismc.emulator.checks.order import ClockEvents
 from prismc.emulator.checks.races import RaceWatch
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.code import Code
+from prismc.emulator.copies import Deferred
 from prismc.emulator.deadlock import report_deadlock
-from prismc.emulator.events import Events, Watch
+from prismc.emulator.events import Async, Events, Watch
 from prismc.emulator.findings import Findings, Kind
 from prismc.emulator.geometry import Dim3, Geometry, Shape
 from prismc.emulator.linkage import Linkage, source_name
 from prismc.emulator.memory import GlobalMemory, Region
-from prismc.emulator.ptx.tree import Function, Module
-from prismc.emulator.schedule import Plan, Schedule
+from prismc.emulator.ptx.tree import Function, Instruction, Module
+from prismc.emulator.schedule import Copies, Plan, Schedule
 from prismc.emulator.semantics.registry import Lanes
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 # Lanes of a batch: enough to hide Python's cost, few enough for the caches.
 _BATCH_LANES = 32768
 # Rounds in which all that is alive waits in loops and nothing changes: then it never will.
-_IDLE_ROUNDS = 2000
+_IDLE_ROUNDS = 1000
+# After so many idle rounds more blocks start: those that run may wait for them.
+_PATIENCE = 3
 
 
 class TimeLimit(Exception):
@@ -62,6 +66,8 @@ class Machine:
         self.shared_end = 0
         self.entry: Code
         self._clock = 0
+        self._asyncs = 0
+        self._deferred: deque[Deferred] = deque()
 
     def observe(self, *, races: bool, uninitialised: bool) -> None:
         """Turns checks on; to be called before `prepare`."""
@@ -87,20 +93,41 @@ class Machine:
         idle = 0
         with np.errstate(all="ignore"):
             while waiting or active:
-                if not active or (waiting and not any(b.ready for b in active)):
+                # Blocks start when the running ones have ended or wait for something.
+                if waiting and (idle > _PATIENCE or not any(batch.ready for batch in active)):
                     active.append(Batch(self, Geometry(self.shape, waiting.pop(0))))
+                    idle = 0
                 before = self.progress
                 for batch in active:
                     batch.advance()
                 active = self._without_finished(active)
-                if any(batch.wake() for batch in list(active)) and self.progress == before:
-                    idle += 1
-                    self.check_time()
-                elif self.progress != before:
-                    idle = 0
-                if self._is_dead(active, waiting, idle):
+                if self.progress == before and not waiting:
+                    self._perform_deferred()
+                idle = 0 if self.progress != before else idle + 1
+                if not waiting and self._is_dead(active, idle):
                     active = self._resolve(active)
                     idle = 0
+                for batch in active:
+                    batch.wake()
+                self.check_time()
+
+    def _is_dead(self, active: list[Batch], idle: int) -> bool:
+        """Whether nobody can go on: all wait, or turn in loops while nothing changes."""
+        if not active or any(batch.ready for batch in active):
+            return False
+        return idle > _IDLE_ROUNDS or not any(batch.resting for batch in active)
+
+    def _perform_deferred(self) -> None:
+        """The oldest of the things that happen by themselves happens."""
+        if self._deferred:
+            self._deferred.popleft().perform()
+
+    def _finish_deferred(self, batch: Batch) -> None:
+        """What a batch has left to happen happens at its end."""
+        own = [action for action in self._deferred if action.batch is batch]
+        self._deferred = deque(action for action in self._deferred if action.batch is not batch)
+        for action in own:
+            action.perform()
 
     def _chunks(self) -> list[Lanes]:
         """The blocks of the grid in starting order, cut into batches of whole clusters."""
@@ -124,16 +151,12 @@ class Machine:
     def _without_finished(self, active: list[Batch]) -> list[Batch]:
         for batch in active:
             if not batch.alive_count:
+                self._finish_deferred(batch)
                 self.events.batch_ended(batch)
                 self.finished_blocks += len(batch.geometry.blocks)
                 if self.on_tick is not None:
                     self.on_tick(self.finished_blocks, self.shape.grid.volume)
         return [batch for batch in active if batch.alive_count]
-
-    def _is_dead(self, active: list[Batch], waiting: list[Lanes], idle: int) -> bool:
-        if not active or waiting:
-            return False
-        return idle > _IDLE_ROUNDS or all(batch.is_stuck for batch in active)
 
     def _resolve(self, active: list[Batch]) -> list[Batch]:
         """Nobody can go on: collectives run without their missing lanes, else it is a deadlock."""
@@ -144,6 +167,18 @@ class Machine:
         return []
 
     # Services
+
+    def new_async(self, site: Instruction, *, in_async_proxy: bool = False) -> Async:
+        """A new asynchronous operation."""
+        self._asyncs += 1
+        return Async(self._asyncs, site, in_async_proxy)
+
+    def defer(self, action: Deferred) -> None:
+        """Something that happens by itself: now, or when nobody can go on without it."""
+        if self.schedule.plan.copies is Copies.EARLY:
+            action.perform()
+        else:
+            self._deferred.append(action)
 
     def special(self, name: str) -> Lanes:
         """Special registers that depend on the machine's state, `[1]`."""

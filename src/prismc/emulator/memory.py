@@ -28,6 +28,8 @@ LOCAL_START = 64
 RANK_SHIFT = 24
 
 _GUARD = 1 << 16
+# The largest alignment that any access asks for.
+_STRIDE_UNIT = 128
 _numbers = count()
 
 
@@ -43,7 +45,7 @@ class Region:
         self.space = space
         self.base = base
         self.size = size
-        self.stride = -(-size // 16) * 16
+        self.stride = -(-size // _STRIDE_UNIT) * _STRIDE_UNIT
         self.data: Lanes = np.zeros(self.stride * copies, np.uint8)
         # Whether some thread may write what another one accesses: what is only read cannot race.
         self.is_shared_state = space in ("shared", "global")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from prismc.emulator.batch import Batch
 
 ENGINES = 32
+_FENCES = 4
 
 
 class Knowledge:
@@ -47,6 +48,24 @@ class Knowledge:
         self.has_views = False
         self.pairs: Lanes | None = None
         self.engines: Lanes | None = None
+        # The last proxy fences of each lane; a few, because the last may come too late.
+        self.proxy_fences: Lanes | None = None
+
+    def lanes_of(self, threads: Lanes) -> Lanes:
+        """The lanes of thread numbers; -1 for copy engines and for threads of other batches."""
+        blocks, thread = np.divmod(threads, self.row_width)
+        order = np.argsort(self.block_numbers)
+        at = np.searchsorted(self.block_numbers, blocks, sorter=order)
+        place = order[np.minimum(at, len(order) - 1)]
+        known = (self.block_numbers[place] == blocks) & (thread < self.width)
+        return np.where(known, place * self.width + thread, -1)
+
+    def note_proxy_fence(self, lanes: Lanes, now: int) -> None:
+        """Lanes have executed a proxy fence."""
+        if self.proxy_fences is None:
+            self.proxy_fences = np.zeros((len(self.base), _FENCES), np.int32)
+        self.proxy_fences[lanes, 1:] = self.proxy_fences[lanes, :-1]
+        self.proxy_fences[lanes, 0] = now
 
     def pair_matrix(self) -> Lanes:
         """`[blocks, thread, other thread]`: what is known beyond the bases; made when needed."""
@@ -168,6 +187,22 @@ class Clocks:
         if known.has_views:
             self._by_views(known, lanes, others, stamps, same_block, before)
         return before
+
+    def unfenced(self, batch: Batch, lanes: Lanes, others: Lanes, stamps: Lanes) -> Lanes:
+        """Which generic accesses by `others` no proxy fence of theirs makes visible to `lanes`.
+
+        The fence must follow the access and happen before the lane's present.
+        """
+        known = self.of(batch)
+        writers = known.lanes_of(others)
+        missing: Lanes = writers >= 0
+        if known.proxy_fences is None:
+            return missing
+        for slot in range(_FENCES):
+            fences = known.proxy_fences[writers, slot]
+            covered = (fences > stamps) & self.ordered(batch, lanes, others, fences)
+            missing &= ~covered
+        return missing
 
     def _by_pairs(
         self,

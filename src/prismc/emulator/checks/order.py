@@ -82,8 +82,21 @@ class ClockEvents(Events):
                 self.clocks.learn(known, lanes, int(gathered[block]))
         gathered[opened] = 0
 
+    def release(self, batch: Batch, lanes: Lanes) -> int:
+        return self.clocks.gather(self.clocks.of(batch), lanes)
+
+    def acquire(self, batch: Batch, lanes: Lanes, view: int) -> None:
+        self.clocks.learn(self.clocks.of(batch), lanes, view)
+
+    def join(self, first: int, second: int) -> int:
+        return self.clocks.views.join(first, second)
+
     def fence(self, run: Run, scope: Scope) -> None:
         self.signals.fence(run, scope)
+
+    def proxy_fence(self, run: Run) -> None:
+        known = self.clocks.of(run.batch)
+        known.note_proxy_fence(run.lane_numbers(), self.clocks.tick())
 
     def warp_barrier(self, run: Run, masks: Lanes) -> None:
         known = self.clocks.of(run.batch)

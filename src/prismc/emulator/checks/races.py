@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prismc.emulator.checks.clocks import Clocks
+from prismc.emulator.checks.clocks import ENGINES, Clocks
+from prismc.emulator.checks.flight import InFlight
 from prismc.emulator.checks.reports import RaceReports
-from prismc.emulator.checks.shadow import Access, Earlier, Shadow
+from prismc.emulator.checks.shadow import Access, Earlier, LastTable, Shadow, Table
 from prismc.emulator.checks.signals import Signals
-from prismc.emulator.events import Watch
+from prismc.emulator.events import Async, Watch
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope, Strength
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes
 
 if TYPE_CHECKING:
+    from prismc.emulator.batch import Batch
     from prismc.emulator.lanes import Run
     from prismc.emulator.machine import Machine
 
@@ -56,6 +58,7 @@ class RaceWatch(Watch):
         self.uninitialised = uninitialised
         self.signals = signals
         self.reports = RaceReports(machine, signals)
+        self.flight = InFlight(self.reports)
 
     # What the machine tells
 
@@ -68,6 +71,7 @@ class RaceWatch(Watch):
         if not self._is_tracked(region):
             return
         touch = self._touch(run, site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "reads what", writes=False)
         strong = qualifiers.strength is not Strength.WEAK
         self._against_writer(run, touch, "reads what")
         if not strong:
@@ -94,6 +98,7 @@ class RaceWatch(Watch):
         if not self._is_tracked(region):
             return
         touch = self._touch(run, site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "overwrites what", writes=True)
         if qualifiers.strength is not Strength.WEAK:
             self._against_writer(run, touch, "overwrites what")
             self._against(run, touch, "readers", "overwrites what")
@@ -122,6 +127,7 @@ class RaceWatch(Watch):
         if not self._is_tracked(region):
             return
         touch = self._touch(run, site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "updates what", writes=True)
         self._against_writer(run, touch, "updates what")
         self._against(run, touch, "readers", "updates what")
         if qualifiers.scope is Scope.CTA and region.space == "global":
@@ -129,29 +135,117 @@ class RaceWatch(Watch):
         touch.shadow.table("strong writers").note(touch.access)
         self.signals.update(run, site, place, qualifiers)
 
+    # Asynchronous operations
+
+    def begin_write(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        if not self._is_tracked(place.region):
+            return
+        touch = self._touch(run, operation.site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "overwrites what", writes=True)
+        self._against_writer(run, touch, "overwrites what")
+        for name in ("readers", "strong readers", "strong writers"):
+            self._against(run, touch, name, "overwrites what")
+            if operation.in_async_proxy:
+                self._against_unfenced(run, touch, touch.shadow.tables.get(name), "reads")
+        if operation.in_async_proxy:
+            self._against_unfenced(run, touch, touch.shadow.writer, "writes")
+        self.flight.begin(operation, touch.shadow, touch.access, writes=True)
+
+    def finish_write(
+        self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes
+    ) -> None:
+        if place.region.written is not None:
+            _mark_written(place.region, place.offsets, size)
+        if not self._is_tracked(place.region):
+            return
+        shadow, access, _ = self._access(batch, operation.site, place.region, place.offsets, size,
+                                         lanes)  # fmt: skip
+        self.flight.end(operation, shadow, access, writes=True)
+        shadow.writer.note(access)
+
+    def delivered(
+        self, batch: Batch, operation: Async, place: Place, size: int, block: int, barrier: int
+    ) -> int:
+        known = self.clocks.of(batch)
+        if place.region.written is not None:
+            _mark_written(place.region, place.offsets, size)
+        engine = known.width + barrier // 8 % ENGINES
+        if self._is_tracked(place.region):
+            lanes = np.zeros(len(place.offsets), np.int64)
+            shadow, access, _ = self._access(
+                batch, operation.site, place.region, place.offsets, size, lanes
+            )
+            self.flight.end(operation, shadow, access, writes=True)
+            number = int(known.block_numbers[block]) * known.row_width + engine
+            shadow.writer.note(access._replace(threads=np.full(len(access.granules), number)))
+        row = np.zeros(known.row_width, np.int32)
+        row[engine] = self.clocks.tick()
+        return self.clocks.views.add({int(known.block_numbers[block]): row})
+
+    def begin_read(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        if place.region.written is not None:
+            self._check_written(run, operation.site, place, size)
+        if not self._is_tracked(place.region):
+            return
+        touch = self._touch(run, operation.site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "reads what", writes=False)
+        self._against_writer(run, touch, "reads what")
+        self._against(run, touch, "strong writers", "reads what")
+        if operation.in_async_proxy:
+            self._against_unfenced(run, touch, touch.shadow.writer, "writes")
+        self.flight.begin(operation, touch.shadow, touch.access, writes=False)
+
+    def finish_read(
+        self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes | None
+    ) -> None:
+        if not self._is_tracked(place.region):
+            return
+        someone = np.zeros(len(place.offsets), np.int64) if lanes is None else lanes
+        shadow, access, _ = self._access(
+            batch, operation.site, place.region, place.offsets, size, someone
+        )
+        self.flight.end(operation, shadow, access, writes=False)
+        if lanes is not None:
+            shadow.table("readers").note(access)
+
     # Comparison
 
     def _is_tracked(self, region: Region) -> bool:
         return self.races and region.space in ("shared", "global") and region.is_shared_state
 
     def _touch(self, run: Run, site: Instruction, place: Place, size: int) -> Touch:
-        region = place.region
-        shadow = region.shadow
-        if shadow is None:
-            shadow = region.shadow = Shadow(region, self.clocks.of(run.batch).row_width)
-        shadow.refine(size)
         lanes = run.lane_numbers() if place.chosen is None else run.lane_numbers()[place.chosen]
-        index = np.broadcast_to(place.offsets >> shadow.shift, lanes.shape)
+        shadow, access, packed = self._access(
+            run.batch, site, place.region, place.offsets, size, lanes
+        )
+        known = self.clocks.of(run.batch)
+        base = known.base[access.lanes] if place.region.space == "shared" else _NOTHING
+        return Touch(shadow, access, base, packed)
+
+    def _access(
+        self,
+        batch: Batch,
+        site: Instruction,
+        region: Region,
+        offsets: Lanes,
+        size: int,
+        lanes: Lanes,
+    ) -> tuple[Shadow, Access, Lanes]:
+        """The region's shadow, the access by granules, and for each granule whose lane's it is."""
+        known = self.clocks.of(batch)
+        shadow: Shadow | None = region.shadow
+        if shadow is None:
+            shadow = region.shadow = Shadow(region, known.row_width)
+        shadow.refine(size)
+        index = np.broadcast_to(offsets >> shadow.shift, lanes.shape)
         packed = np.arange(len(lanes))
         words = max(1, size >> shadow.shift)
         if words > 1:
             index = (index[:, None] + np.arange(words)).reshape(-1)
             lanes, packed = np.repeat(lanes, words), np.repeat(packed, words)
-        known = self.clocks.of(run.batch)
+        number = self.reports.number(site)
         threads = known.thread_number[lanes]
-        access = Access(index, lanes, threads, self.clocks.now, self.reports.number(site))
-        base = known.base[lanes] if region.space == "shared" else _NOTHING
-        return Touch(shadow, access, base, packed)
+        return shadow, Access(index, lanes, threads, self.clocks.now, number), packed
 
     def _against_writer(
         self, run: Run, touch: Touch, doing: str, silent: _SilentStores | None = None
@@ -196,6 +290,24 @@ class RaceWatch(Watch):
             ]  # fmt: skip
             if kept:
                 self._report(run, touch, earlier, np.array(kept), "reads what", "writes")
+
+    def _against_unfenced(
+        self, run: Run, touch: Touch, table: LastTable | Table | None, role: str
+    ) -> None:
+        """Ordinary accesses that the copy engine's proxy does not see for want of a fence."""
+        if table is None:
+            return
+        everything = np.zeros(len(touch.access.granules), np.int32)
+        for earlier in table.earlier(touch.access, everything):
+            lanes = touch.access.lanes[earlier.positions]
+            ordered = self.clocks.ordered(run.batch, lanes, earlier.threads, earlier.stamps)
+            unfenced = self.clocks.unfenced(run.batch, lanes, earlier.threads, earlier.stamps)
+            found = np.flatnonzero(ordered & unfenced)
+            if len(found):
+                granule = 1 << touch.shadow.shift
+                self.reports.unfenced(
+                    run, touch.shadow.region, touch.access, granule, earlier, found, role
+                )
 
     def _report(
         self, run: Run, touch: Touch, earlier: Earlier, unordered: Lanes, doing: str, role: str

@@ -128,6 +128,74 @@ class RaceReports:
         shape = run.batch.geometry.shape
         return thread_of(shape, *divmod(number, shape.width + ENGINES))
 
+    def unfenced(
+        self,
+        run: Run,
+        region: Region,
+        access: Access,
+        granule: int,
+        earlier: Earlier,
+        found: Lanes,
+        role: str,
+    ) -> None:
+        """The copy engine meets ordinary accesses without a proxy fence."""
+        site, at = self._sites[access.site], int(found[0])
+        other = self._sites[int(earlier.sites[at])]
+        position = int(earlier.positions[at])
+        offset = int(access.granules[position]) * granule
+        array = self.machine.array_name(region, offset)
+        findings = self.machine.findings
+        if not findings.is_new(Kind.ORDER, site, other, array, len(found)):
+            return
+        findings.add(
+            Finding(
+                kind=Kind.ORDER,
+                message=f"the copy engine comes to memory that a thread {role} in the generic "
+                "proxy, with no proxy fence between",
+                help=f"let each thread that {role} execute `fence.proxy.async` after it and before "
+                "it synchronises",
+                site=site,
+                threads=(self._thread(int(access.threads[position]), run),),
+                array=array,
+                element=self.machine.element(region, offset),
+                other=other,
+                other_role=f"the thread {role} here",
+                other_thread=self._thread(int(earlier.threads[at]), run),
+            )
+        )
+
+    def in_flight(
+        self,
+        run: Run,
+        region: Region,
+        offset: int,
+        number: int,
+        other: Instruction,
+        lane: int,
+        doing: str,
+        role: str,
+        times: int,
+    ) -> None:
+        """An access to memory of an asynchronous operation nobody has waited for."""
+        site, array = self._sites[number], self.machine.array_name(region, offset)
+        findings = self.machine.findings
+        if not findings.is_new(Kind.LIFETIME, site, other, array, times):
+            return
+        findings.add(
+            Finding(
+                kind=Kind.LIFETIME,
+                message=f"{doing} an asynchronous operation still {role}",
+                help="wait for the operation first, in the thread that issued it or through its "
+                "mbarrier, then synchronise",
+                site=site,
+                threads=findings.threads(run, np.array([lane]), are_lanes=True),
+                array=array,
+                element=self.machine.element(region, offset),
+                other=other,
+                other_role="the operation is issued here",
+            )
+        )
+
     def uninitialised(self, run: Run, site: Instruction, place: Place, positions: Lanes) -> None:
         """Loads of bytes that nothing has stored to."""
         region = place.region

@@ -190,15 +190,25 @@ class Shadow:
         self.region = region
         self.width = width
         self.shift = 2
-        self.writer = self._last_table()
+        self.writer = LastTable(self.granules)
+        # The number of the asynchronous operation that writes or reads a granule; 0: none.
+        self.writing: Lanes | None = None
+        self.reading: Lanes | None = None
         self.tables: dict[str, Table] = {}
 
     @property
     def granules(self) -> int:
         return len(self.region.data) >> self.shift
 
-    def _last_table(self) -> LastTable:
-        return LastTable(self.granules)
+    def marks(self, *, writes: bool) -> Lanes:
+        """The marks of asynchronous writes or reads, made when first asked for."""
+        if writes:
+            if self.writing is None:
+                self.writing = np.zeros(self.granules, np.int32)
+            return self.writing
+        if self.reading is None:
+            self.reading = np.zeros(self.granules, np.int32)
+        return self.reading
 
     def table(self, name: str) -> Table:
         """A table, made when first asked for."""
@@ -217,4 +227,8 @@ class Shadow:
         times = 1 << (self.shift - shift)
         self.shift = shift
         self.writer = self.writer.refined(times)
+        if self.writing is not None:
+            self.writing = np.repeat(self.writing, times)
+        if self.reading is not None:
+            self.reading = np.repeat(self.reading, times)
         self.tables = {name: table.refined(times) for name, table in self.tables.items()}

@@ -50,9 +50,12 @@ class Reach:
         self.writes = writes
         self._last: Region | None = None
 
-    def places(self, run: Run, addresses: Lanes) -> list[Place]:
-        """Where packed int64 addresses lead. One place with `chosen` None means all of them."""
-        return self._in_space(run, self.space, addresses, None)
+    def places(self, run: Run, addresses: Lanes, chosen: Lanes | None = None) -> list[Place]:
+        """Where packed int64 addresses lead. One place with `chosen` None means all of them.
+
+        `chosen`: the addresses are only those at these packed positions.
+        """
+        return self._in_space(run, self.space, addresses, chosen)
 
     def _in_space(
         self, run: Run, space: str, addresses: Lanes, chosen: Lanes | None

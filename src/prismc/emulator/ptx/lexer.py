@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_PART = re.compile(r"\.[^.]+")
+
 
 class Token(NamedTuple):
     """A token: kind is `number`, `word`, `string`, `mark` or `end`."""
@@ -49,6 +51,9 @@ def tokens_of(text: str, name: str) -> list[Token]:
             line += 1
         elif kind == "blank":
             line += hit.group().count("\n")
+        elif hit.group().startswith("."):
+            # `.reg.b32` is two directives; only an opcode keeps its dots.
+            found.extend(Token("word", part, line) for part in _PART.findall(hit.group()))
         else:
             found.append(Token(kind or "", hit.group(), line))
     found.append(Token("end", "", line))

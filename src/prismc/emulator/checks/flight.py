@@ -1,0 +1,63 @@
+"""Lifetimes: memory that an asynchronous operation reads or writes until somebody has waited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.checks.reports import RaceReports
+from prismc.emulator.checks.shadow import Access, Shadow
+from prismc.emulator.events import Async
+
+if TYPE_CHECKING:
+    from prismc.emulator.lanes import Run
+
+
+class InFlight:
+    """The asynchronous operations of a launch that are not complete."""
+
+    def __init__(self, reports: RaceReports) -> None:
+        self.reports = reports
+        self._operations: dict[int, Async] = {}
+
+    def check(self, run: Run, shadow: Shadow, access: Access, doing: str, *, writes: bool) -> None:
+        """Reports accesses to memory that an operation still writes, or, for writes, reads."""
+        found = (shadow.writing, "writes"), (shadow.reading if writes else None, "reads")
+        for marks, role in found:
+            if marks is None:
+                continue
+            numbers = marks[access.granules]
+            hit = np.flatnonzero(numbers)
+            if len(hit):
+                self._report(run, shadow, access, int(hit[0]), int(numbers[hit[0]]), doing, role,
+                             len(hit))  # fmt: skip
+
+    def _report(
+        self,
+        run: Run,
+        shadow: Shadow,
+        access: Access,
+        position: int,
+        number: int,
+        doing: str,
+        role: str,
+        times: int,
+    ) -> None:
+        operation = self._operations[number]
+        offset = int(access.granules[position]) << shadow.shift
+        lane = int(access.lanes[position])
+        self.reports.in_flight(
+            run, shadow.region, offset, access.site, operation.site, lane, doing, role, times
+        )
+
+    def begin(self, operation: Async, shadow: Shadow, access: Access, *, writes: bool) -> None:
+        """Marks memory as an operation's."""
+        self._operations[operation.number] = operation
+        shadow.marks(writes=writes)[access.granules] = operation.number
+
+    def end(self, operation: Async, shadow: Shadow, access: Access, *, writes: bool) -> None:
+        """The operation is complete for those who waited; marks of later operations stay."""
+        marks = shadow.marks(writes=writes)
+        own = access.granules[marks[access.granules] == operation.number]
+        marks[own] = 0

@@ -1,0 +1,153 @@
+"""Memory barriers in shared memory: phases, arrivals and transaction bytes (PTX ISA 9.7.13.15).
+
+The 64-bit object in memory is opaque; the machine keeps its state beside it and stores a mark in
+its bytes, so that a program that overwrites a barrier is found out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.findings import Kind
+from prismc.emulator.ptx.tree import Instruction
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from prismc.emulator.batch import Batch
+    from prismc.emulator.lanes import Run
+
+MOST_ARRIVALS = (1 << 20) - 1
+_MARK = 0x6D62617200000000
+_STEP = 8
+
+
+class MBarrier:
+    """One barrier: `phase` counts completed phases, `pending` arrivals and `bytes` are missing.
+
+    `expected` arrivals complete a phase. `arrived` and `completed` are numbers of views of what is
+    known by arriving, in the current phase and in the completed ones.
+    """
+
+    def __init__(self, number: int, expected: int, site: Instruction) -> None:
+        self.number = number
+        self.expected = expected
+        self.pending = expected
+        self.bytes = 0
+        self.phase = 0
+        self.site = site
+        self.last_expect: Instruction | None = None
+        self.arrived = 0
+        self.completed = 0
+
+
+class MBarriers:
+    """The memory barriers of a batch, by their offset in its shared memory."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.by_offset: dict[int, MBarrier] = {}
+        self.waits: dict[int, tuple[MBarrier, int]] = {}  # by PTX line, the last unmet wait
+
+    def init(self, run: Run, site: Instruction, offset: int, count: int) -> None:
+        """`mbarrier.init`: phase 0, `count` arrivals a phase."""
+        if not 1 <= count <= MOST_ARRIVALS:
+            self._fault(run, site, Kind.COUNT, f"an mbarrier for {count} arrivals",
+                        f"expect 1 to {MOST_ARRIVALS} arrivals")  # fmt: skip
+        number = len(self.by_offset) + 1
+        self.by_offset[offset] = MBarrier(number, count, site)
+        self._view()[offset // _STEP] = _MARK | number
+
+    def invalidate(self, offset: int) -> None:
+        """`mbarrier.inval`: the memory may be used for something else."""
+        self.by_offset.pop(offset, None)
+        self._view()[offset // _STEP] = 0
+
+    def _view(self) -> Lanes:
+        return self.batch.shared.view(_STEP)
+
+    def find(self, run: Run, site: Instruction, offset: int) -> MBarrier | None:
+        """The barrier at an offset; None, and a finding, if there is none (any more)."""
+        barrier = self.by_offset.get(offset)
+        if barrier is None:
+            self._fault(run, site, Kind.UNINIT, "uses an mbarrier that was never initialised",
+                        "initialise it by one thread, then synchronise the block")  # fmt: skip
+            return None
+        if int(self._view()[offset // _STEP]) != _MARK | barrier.number:
+            self._fault(run, site, Kind.LIFETIME, "the bytes of an mbarrier have been overwritten",
+                        "keep data and barriers in separate memory")  # fmt: skip
+        return barrier
+
+    def _fault(
+        self, run: Run | None, site: Instruction, kind: Kind, message: str, help: str
+    ) -> None:
+        self.batch.machine.findings.plain(kind, run, site, message, help)
+
+    def arrive(
+        self, run: Run | None, site: Instruction, barrier: MBarrier, count: int, view: int
+    ) -> None:
+        """`count` arrivals that know `view`."""
+        if count > barrier.pending:
+            self._fault(
+                run,
+                site,
+                Kind.COUNT,
+                f"an mbarrier for {barrier.expected} arrivals gets more in phase {barrier.phase}",
+                "wait for the phase before arriving again, or initialise it with the right count",
+            )
+        barrier.pending -= count
+        barrier.arrived = self.batch.machine.events.join(barrier.arrived, view)
+        self._settle(run, site, barrier)
+
+    def expect(self, run: Run | None, site: Instruction, barrier: MBarrier, count: int) -> None:
+        """`count` more bytes (fewer, if negative) complete the phase."""
+        barrier.bytes += count
+        if count > 0:
+            barrier.last_expect = site
+        self._settle(run, site, barrier)
+
+    def complete(self, site: Instruction, offset: int, count: int, view: int) -> None:
+        """An asynchronous copy has delivered `count` bytes."""
+        barrier = self.by_offset.get(offset)
+        if barrier is None:
+            self._fault(None, site, Kind.UNINIT, "a copy signals an mbarrier that is not there",
+                        "initialise the mbarrier before the copy is issued")  # fmt: skip
+            return
+        barrier.arrived = self.batch.machine.events.join(barrier.arrived, view)
+        self.expect(None, site, barrier, -count)
+
+    def _settle(self, run: Run | None, site: Instruction, barrier: MBarrier) -> None:
+        self.batch.machine.progress += 1
+        if barrier.pending > 0:
+            return
+        if barrier.bytes < 0:
+            self._overdelivered(run, site, barrier)
+        if barrier.bytes:
+            return
+        barrier.phase += 1
+        barrier.pending = barrier.expected
+        events = self.batch.machine.events
+        barrier.completed = events.join(barrier.completed, barrier.arrived)
+        barrier.arrived = 0
+
+    def _overdelivered(self, run: Run | None, site: Instruction, barrier: MBarrier) -> None:
+        self.batch.machine.findings.transaction_bytes(
+            run, site, barrier.last_expect, barrier.phase, barrier.bytes
+        )
+
+    def is_complete(self, barrier: MBarrier, parity: int | None, phase: int) -> bool:
+        """Whether the phase of a parity, or else the phase of that number, is complete."""
+        if parity is None:
+            return barrier.phase > phase
+        return barrier.phase & 1 != parity & 1
+
+
+def by_offset(offsets: Lanes) -> list[tuple[int, Lanes]]:
+    """Each different offset with the positions that have it."""
+    if len(offsets) == 1:
+        return [(int(offsets[0]), np.zeros(1, np.int64))]
+    found, inverse = np.unique(offsets, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    cuts = np.cumsum(np.bincount(inverse))[:-1]
+    return list(zip(found.tolist(), np.split(order, cuts), strict=True))
