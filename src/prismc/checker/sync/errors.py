@@ -78,6 +78,21 @@ class NoPlace(Problem):
     verb: str
 
 
+class NarrowCode(Problem):
+    code = "P0606"
+    title = "order among more threads than the code speaks for"
+    message = (
+        "`{root}` needs an order among all threads of {needs}, and this is {code_perspective} code"
+    )
+    label = "{verb} here"
+    help_text = "end the {code_perspective} code between the two, so that all of {needs} can wait"
+
+    root: str
+    needs: str
+    code_perspective: str
+    verb: str
+
+
 class MbarriersUnsupported(Problem):
     code = "P0910"
     title = "mbarriers are not supported yet"

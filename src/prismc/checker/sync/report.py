@@ -9,6 +9,7 @@ from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.errors import (
     CooperativeUnsupported,
     InsideStatement,
+    NarrowCode,
     NoOrderBetweenBlocks,
     NoPlace,
     OverlappingIterations,
@@ -19,10 +20,12 @@ from prismc.checker.sync.graph import Access, Crossing, Graph
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.units import conflicts_of_units
 from prismc.checker.sync.verify import Verdict
 from prismc.checker.types import typed
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
+from prismc.hardware.groups import BLOCK, Level, Perspective
 
 _PLAIN = {"READ": "read", "WRITE": "write", "UPDATE": "update"}
 
@@ -47,6 +50,33 @@ def report_conflicts(verdict: Verdict, sink: Sink) -> None:
                 related=(earlier_note(conflict),),
             )
         )
+
+
+def report_units(graph: Graph, conflicts: Conflicts, sink: Sink) -> None:
+    """Conflicts between units that run the same code on their own."""
+    for apart in conflicts_of_units(graph, conflicts):
+        verb = VERBS[apart.first.kind.name]
+        sink.report(
+            NarrowCode(
+                at=apart.second.at,
+                root=_root(apart.second),
+                needs=str(_order_of(apart.around.perspective)),
+                code_perspective=str(apart.region.perspective),
+                verb=VERBS[apart.second.kind.name],
+                related=(
+                    Related(at=apart.first.at, message=f"`{_root(apart.first)}` {verb} here"),
+                    Related(
+                        at=apart.region.span,
+                        message=f"the code is {apart.region.perspective} from here on",
+                    ),
+                ),
+            )
+        )
+
+
+def _order_of(perspective: Perspective) -> Perspective:
+    """Whom a barrier at a code perspective brings together: a block, in code of the grid."""
+    return BLOCK if perspective.level is Level.GRID else perspective
 
 
 def report_overlaps(

@@ -19,7 +19,12 @@ from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import InstancePlan, SyncPlan
 from prismc.checker.sync.refine import refine
-from prismc.checker.sync.report import report_clashes, report_conflicts, report_overlaps
+from prismc.checker.sync.report import (
+    report_clashes,
+    report_conflicts,
+    report_overlaps,
+    report_units,
+)
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict
 from prismc.checker.types import typed
@@ -84,6 +89,7 @@ def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Planned, 
     placed = place_barriers(graph.top, conflicts)
     barriers, verdict = refine(graph, conflicts, placed.insertions, len(nodes))
     report_conflicts(verdict, sink)
+    report_units(graph, conflicts, sink)
     report_overlaps(graph, conflicts, barriers, sink)
     if instance.is_kernel:
         report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
