@@ -1,8 +1,9 @@
 """Check many broken programs: no traceback, at most 10 s a file and 1 GB of memory.
 
-    python benchmarks/fuzz_check.py --count 10000
+    python benchmarks/fuzz_check.py --count 10000 [--build]
 
-Programs are mutations of `examples/` and `stdlib/`, the same for the same seed. Prints the slowest
+With --build, programs that check are compiled to machine code too, the IR verified after each pass:
+what the checker accepts must not fail later. Programs are mutations of `examples/` and `stdlib/`, the same for the same seed. Prints the slowest
 and a histogram of codes; exit code 1 when a limit is broken or a check ends in an exception.
 """
 
@@ -25,10 +26,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from prismc.cli.entry import RECURSION_LIMIT, STACK_SIZES  # noqa: E402
 from prismc.diagnostics.text import render_problems  # noqa: E402
+from prismc.driver.build import Emit, build_file  # noqa: E402
 from prismc.driver.options import Options  # noqa: E402
 from prismc.driver.pipeline import check_file  # noqa: E402
 from prismc.driver.session import Session  # noqa: E402
-from prismc.source.files import UnreadableFile  # noqa: E402
+from prismc.hardware.targets import DEFAULT_TARGET  # noqa: E402
+from prismc.source.files import SourceFile, UnreadableFile  # noqa: E402
 from support.mutations import extremes, mutate  # noqa: E402
 
 SECONDS, MEGABYTES = 10, 1_000
@@ -50,7 +53,7 @@ def main() -> int:
     names = list(texts)
     work = [(names[i % len(names)], texts[names[i % len(names)]], i) for i in range(options.count)]
     started = time.perf_counter()
-    with multiprocessing.Pool(options.jobs, initializer=prepare) as pool:
+    with multiprocessing.Pool(options.jobs, prepare, (options.build,)) as pool:
         outcomes = pool.starmap(fuzz, work, chunksize=20)
         outcomes += pool.starmap(extreme, [(name,) for name in extremes()], chunksize=1)
     report(outcomes, time.perf_counter() - started)
@@ -66,10 +69,14 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=1_000, help="how many mutations")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes")
+    parser.add_argument("--build", action="store_true", help="build the programs that check")
     return parser.parse_args()
 
 
-def prepare() -> None:
+def prepare(builds: bool) -> None:
+    """Set a worker up; `run` is what it does with a program."""
+    global run
+    run = build if builds else check_file
     sys.setrecursionlimit(RECURSION_LIMIT)
     threading.stack_size(STACK_SIZES[0])
 
@@ -100,17 +107,27 @@ def judged(name: str, content: bytes) -> Outcome:
 
 def checked(content: bytes) -> tuple[tuple[str, ...], str]:
     """The codes of a program's problems, and the traceback of a check that failed itself."""
-    session = Session(Options())
+    session = Session(Options(verify=True))
     try:
         file = session.files.overlay_bytes("fuzz.prism", content)
-        check_file(session, file)
+        run(session, file)
         render_problems(session.problems, session.files, max_errors=50)
     except UnreadableFile:
         return ("not UTF-8",), ""
     except Exception:  # noqa: BLE001 - this is what fuzzing looks for
         return (), traceback.format_exc(limit=-8)
+    if refused := [p.shown_message() for p in session.problems if p.code == "P0702"]:
+        return (), f"the CUDA compiler refuses it: {refused[0]}"
     unplaced = [problem.code for problem in session.problems if not problem.at.file]
     return tuple(p.code for p in session.problems), f"without a place: {unplaced}" * bool(unplaced)
+
+
+def build(session: Session, file: SourceFile) -> None:
+    """Everything, to a cubin that is thrown away."""
+    build_file(session, file, (DEFAULT_TARGET,), (Emit.CUBIN,), lambda t, k: Path(t.name))
+
+
+run = check_file
 
 
 def report(outcomes: list[Outcome], seconds: float) -> None:

@@ -1,4 +1,7 @@
-"""Whole processes, as a user waits for them: version, check, build. Medians and minima.
+"""Whole processes, as a user waits for them: version, check, build.
+
+Prints the median and the least wall time, and the median processor time, which says more on a
+machine that others use too.
 
     python benchmarks/startup.py [--runs 15] [--prismc PATH]
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -54,12 +58,12 @@ def main() -> int:
             f"prismc check, {lines(large)} lines": [*prismc, "check", str(large)],
             "prismc build saxpy --emit cubin": [*prismc, "build", saxpy, "-o", str(cubin)],
         }
-        print(f"{'':40} {'median':>8} {'least':>8}  (ms, {options.runs} runs)")
+        print(f"{'':36}{'median':>9}{'least':>9}{'cpu':>9}  (ms, {options.runs} runs)")
         for name, command in jobs.items():
             tell(name, [timed(command, environment) for _ in range(options.runs + 1)][1:])
         alone = [python, "-c", NVRTC_ALONE, str(cuda)]
         own = [float(subprocess.check_output(alone, env=environment)) for _ in range(options.runs)]
-        tell("NVRTC alone on saxpy", own)
+        tell("NVRTC alone on saxpy", [(seconds, seconds) for seconds in own])
     return 0
 
 
@@ -86,15 +90,20 @@ def lines(path: Path) -> int:
     return path.read_text().count("\n")
 
 
-def timed(command: list[str], environment: dict[str, str]) -> float:
-    """Wall seconds of one process that must succeed."""
+def timed(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Wall seconds and processor seconds of one process that must succeed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def tell(name: str, seconds: list[float]) -> None:
-    print(f"{name:40} {statistics.median(seconds) * 1e3:8.0f} {min(seconds) * 1e3:8.0f}")
+def tell(name: str, seconds: list[tuple[float, float]]) -> None:
+    walls, processor = zip(*seconds, strict=True)
+    figures = (statistics.median(walls), min(walls), statistics.median(processor))
+    print(f"{name:36}" + "".join(f"{figure * 1e3:9.0f}" for figure in figures))
 
 
 if __name__ == "__main__":
