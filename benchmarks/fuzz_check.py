@@ -3,8 +3,9 @@
     python benchmarks/fuzz_check.py --count 10000 [--build]
 
 With --build, programs that check are compiled to machine code too, the IR verified after each pass:
-what the checker accepts must not fail later. Programs are mutations of `examples/` and `stdlib/`, the same for the same seed. Prints the slowest
-and a histogram of codes; exit code 1 when a limit is broken or a check ends in an exception.
+what the checker accepts must not fail later. Programs are mutations of `examples/` and `stdlib/`,
+the same for the same seed. Prints the slowest and a histogram of codes; exit code 1 when a limit is
+broken or a check ends in an exception.
 """
 
 from __future__ import annotations

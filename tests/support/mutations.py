@@ -134,7 +134,7 @@ def extremes() -> dict[str, bytes]:
         "brackets": b"(" * 10_000_000,
         "square-brackets": b"[" * 1_000_000,
         "quotes": b'"' * 1_000_000,
-        "newlines": b"\n" * 5_000_000,
+        "newlines": b"\n" * 2_000_000,
         "spaces": b" " * 5_000_000,
         "zeros": b"\x00" * 100_000,
         "long-name": b"a" * 5_000_000,
