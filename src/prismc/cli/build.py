@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prismc.backend.toolchain.report import BarrierCounts, KernelReport
 
 
-@click.command()
+@click.command(short_help="Build CUDA C++, PTX and cubins.")
 @click.argument("file", metavar="FILE")
 @click.option(
     "-o",

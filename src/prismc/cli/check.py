@@ -19,7 +19,7 @@ from prismc.driver.pipeline import check_file
 from prismc.driver.session import Session
 
 
-@click.command()
+@click.command(short_help="Check programs without building them.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @target_option
 @compile_options

@@ -29,7 +29,7 @@ def _known_view(context: click.Context, parameter: click.Parameter, name: str) -
     return name
 
 
-@click.command()
+@click.command(short_help="Show what is known after a stage.")
 @click.argument("file", metavar="FILE")
 @click.option(
     "--after",

@@ -11,7 +11,7 @@ from prismc.cli.render import show_page, table, write
 from prismc.driver.catalog import codes, page, similar_codes
 
 
-@click.command()
+@click.command(short_help="Explain a diagnostic code.")
 @click.argument("code", required=False)
 @click.option(
     "--color",

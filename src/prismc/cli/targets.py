@@ -11,7 +11,7 @@ from prismc.hardware.features import Feature
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
 
 
-@click.command()
+@click.command(short_help="List GPU architectures and limits.")
 @click.option("--features", is_flag=True, help="Show which target has which feature.")
 def targets(features: bool) -> int:
     """List the targets, their limits, and what each adds to the one before it in its line."""
