@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 
 import pytest
-from support.checking import check_texts
 
 from prismc.diagnostics.text import render_problems
 from prismc.source.resources import stdlib_folder
+from support.checking import check_texts
 
 FOLDER = Path(__file__).parent
 PROGRAMS = sorted(FOLDER.rglob("*.prism"))
