@@ -181,7 +181,8 @@ class _Fold:
         return result.view(old.dtype)
 
     def accumulate(self, states: Lanes) -> Lanes:
-        result: Lanes = self.function.accumulate(states.view(self.dtype))
+        # Without a type NumPy would sum small integers in 64 bits.
+        result: Lanes = self.function.accumulate(states.view(self.dtype), dtype=self.dtype)
         return result.view(states.dtype)
 
 
