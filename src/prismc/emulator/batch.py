@@ -141,6 +141,10 @@ class Batch:
     def _simplest(self, mask: Lanes | None, count: int) -> Lanes | None:
         return None if count == self.geometry.count else mask
 
+    def held_blocks(self) -> int:
+        """The number of blocks that have not ended."""
+        return int(self.alive.reshape(-1, self.geometry.width).any(axis=1).sum())
+
     def advance(self) -> None:
         """Runs until no group is ready."""
         choose = self.machine.schedule.choose

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from prismc.emulator.machine import Machine
 
 
-def report_deadlock(machine: Machine, batches: list[Batch]) -> None:
-    """One finding for each place where threads wait."""
+_MEND_LOOP = "make sure that the thread it waits for reaches the store on every path"
+_MEND_GRID = "launch no more blocks than run at a time, or wait only for blocks that started before"
+
+
+def report_deadlock(machine: Machine, batches: list[Batch], unstarted: int) -> None:
+    """One finding for each place where threads wait. `unstarted` blocks of the grid wait for room.
+    """
     for batch in batches:
         for number, barrier in sorted(batch.barriers.by_id.items()):
             _barrier(machine, batch, number, barrier)
         for resting in batch.resting:
-            _loop(machine, batch, resting)
+            _loop(machine, batch, resting, unstarted)
 
 
 def _why(batch: Batch, watched: Instruction | None) -> str:
@@ -63,18 +68,23 @@ def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> N
         )
 
 
-def _loop(machine: Machine, batch: Batch, resting: Resting) -> None:
+def _loop(machine: Machine, batch: Batch, resting: Resting, unstarted: int) -> None:
     """Threads turn in a loop that waits for something that never happens."""
     group, watched = resting
     site = watched or group.frame.code.blocks[group.block].site
     if not machine.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
         return
     mask = batch.every_mask if group.mask is None else group.mask
+    message, help = _why(batch, watched), _MEND_LOOP
+    if unstarted:
+        resident = machine.schedule.plan.resident
+        message += f", and {unstarted} blocks have not started: {resident} run at a time"
+        help = _MEND_GRID
     machine.findings.add(
         Finding(
             kind=Kind.DEADLOCK,
-            message=_why(batch, watched),
-            help="make sure that the thread it waits for reaches the store on every path",
+            message=message,
+            help=help,
             site=site,
             threads=(thread_id(batch.geometry, int(np.flatnonzero(mask)[0])),),
         )

@@ -94,22 +94,31 @@ class Machine:
         with np.errstate(all="ignore"):
             while waiting or active:
                 # Blocks start when the running ones have ended or wait for something.
-                if waiting and (idle > _PATIENCE or not any(batch.ready for batch in active)):
+                may_start = self._may_start(waiting, active)
+                if may_start and (idle > _PATIENCE or not any(batch.ready for batch in active)):
                     active.append(Batch(self, Geometry(self.shape, waiting.pop(0))))
                     idle = 0
                 before = self.progress
                 for batch in active:
                     batch.advance()
                 active = self._without_finished(active)
-                if self.progress == before and not waiting:
+                may_start = self._may_start(waiting, active)
+                if self.progress == before and not may_start:
                     self._perform_deferred()
                 idle = 0 if self.progress != before else idle + 1
-                if not waiting and self._is_dead(active, idle):
-                    active = self._resolve(active)
+                if not may_start and self._is_dead(active, idle):
+                    active = self._resolve(active, sum(map(len, waiting)))
                     idle = 0
                 for batch in active:
                     batch.wake()
                 self.check_time()
+
+    def _may_start(self, waiting: list[Lanes], active: list[Batch]) -> bool:
+        """Whether there are blocks that have not started, and room for the next of them."""
+        if not waiting or not active or not self.schedule.plan.resident:
+            return bool(waiting)
+        held = sum(batch.held_blocks() for batch in active)
+        return held + len(waiting[0]) <= self.schedule.plan.resident
 
     def _is_dead(self, active: list[Batch], idle: int) -> bool:
         """Whether nobody can go on: all wait, or turn in loops while nothing changes."""
@@ -134,6 +143,8 @@ class Machine:
         blocks = self._by_cluster(self.schedule.order_blocks(self.shape.grid.volume))
         cluster = self.shape.cluster.volume
         per_batch = max(1, _BATCH_LANES // (self.shape.width * cluster)) * cluster
+        if self.schedule.plan.resident:
+            per_batch = cluster
         return [blocks[start : start + per_batch] for start in range(0, len(blocks), per_batch)]
 
     def _by_cluster(self, blocks: Lanes) -> Lanes:
@@ -158,12 +169,12 @@ class Machine:
                     self.on_tick(self.finished_blocks, self.shape.grid.volume)
         return [batch for batch in active if batch.alive_count]
 
-    def _resolve(self, active: list[Batch]) -> list[Batch]:
+    def _resolve(self, active: list[Batch], unstarted: int) -> list[Batch]:
         """Nobody can go on: collectives run without their missing lanes, else it is a deadlock."""
         forced = [batch.meetings.force() for batch in active]
         if any(forced):
             return active
-        report_deadlock(self, active)
+        report_deadlock(self, active, unstarted)
         return []
 
     # Services

@@ -40,7 +40,8 @@ class Copies(Enum):
 class Plan(Value):
     """Which schedule: an order, a seed for what is random, and when copies happen.
 
-    `stalled` is the warp (of each block) that STALLED keeps back.
+    `stalled` is the warp (of each block) that STALLED keeps back. `resident` is the number of
+    blocks that the GPU holds at a time, others start when some have ended; 0: the whole grid.
     """
 
     order: Order = Order.TOGETHER
@@ -48,6 +49,7 @@ class Plan(Value):
     copies: Copies = Copies.LATE
     high_blocks_first: bool = False
     stalled: int = 0
+    resident: int = 0
 
 
 class Schedule:
