@@ -70,7 +70,7 @@ class Program:
 
     def _statement(self, depth: int) -> tuple[list[str], Effect]:
         kinds = [self._store, self._store, self._load, self._load, self._claim, self._groups]
-        kinds += [self._call, self._arms, self._swap]
+        kinds += [self._call, self._arms, self._swap, self._flip]
         if depth < 2:
             kinds += [lambda: self._loop(depth), lambda: self._choice(depth)]
         return self.random.choice(kinds)()
@@ -192,6 +192,21 @@ class Program:
         call = f"sums(A, B, {calls})"
         return [f"{name}: i32 @ thread[1] = {call}", f"acc = {name}"], effect
 
+    def _flip(self) -> tuple[list[str], Effect]:
+        """A function of a warp, with a barrier of its own, on each warp's part of an array."""
+        array, view = self._array(), self._name()
+        lines = [
+            f"w{view}: int @ thread[32] = id()",
+            f"partition {array} as {view} @ thread[32] at w{view} * 32:",
+            f"    acc = flip({view}, acc)",
+        ]
+
+        def effect(memory: Memory) -> None:
+            memory.arrays[array][:THREADS] = memory.acc
+            memory.acc = memory.arrays[array][np.arange(THREADS) ^ 31].copy()
+
+        return lines, effect
+
     def _call(self) -> tuple[list[str], Effect]:
         array, shift = self._array(), self.random.choice((0, 64))
         name = self._name()
@@ -247,6 +262,14 @@ def reverse(p: ptr(i32), v: i32 @ thread[1], shift: int) -> i32 @ thread[1]:
     partition p as s @ thread[1] at t + shift:
         s[0] = v
     r: i32 @ thread[1] = p[127 - t + shift]
+    return r
+
+@requires(thread[32])
+def flip(p: ptr(i32), v: i32 @ thread[1]) -> i32 @ thread[1]:
+    l: int @ thread[1] = id()
+    partition p as s @ thread[1] at l:
+        s[0] = v
+    r: i32 @ thread[1] = p[31 - l]
     return r
 
 @requires(block[1], thread[128])
