@@ -305,7 +305,7 @@ KERNELS = (
             Fault("wait(&empty[i % 2], (i / 2 % 2) ^ 1);", "", (*RACE, Kind.COUNT, Kind.LIFETIME)),
             Fault("arrive(&empty[i % 2]);", "", (Kind.DEADLOCK,)),
             Fault("init(&full[s], 32)", "init(&full[s], 33)", (Kind.DEADLOCK,)),
-            Fault("init(&full[s], 32)", "init(&full[s], 31)", (Kind.COUNT,)),
+            Fault("init(&full[s], 32)", "init(&full[s], 31)", (Kind.COUNT, *RACE)),
             Fault("(i / 2 % 2) ^ 1", "i / 2 % 2", (Kind.DEADLOCK,)),
             Fault("arrive_copies(&full[i % 2]);", "arrive(&full[i % 2]);",
                   (Kind.LIFETIME, Kind.UNINIT)),

@@ -10,13 +10,13 @@ import numpy as np
 from prismc.emulator.barriers import BlockBarriers
 from prismc.emulator.bulk import BulkGroups
 from prismc.emulator.copies import ThreadCopies
+from prismc.emulator.flow import Spin
 from prismc.emulator.frames import Frame
 from prismc.emulator.geometry import Geometry
 from prismc.emulator.lanes import Run
 from prismc.emulator.mbarriers import MBarriers
 from prismc.emulator.meetings import Meetings
 from prismc.emulator.memory import LOCAL_START, Region
-from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ class Group(NamedTuple):
 
 
 class Resting(NamedTuple):
-    """A group in a loop, and the instruction by which the loop watches for others, if any."""
+    """A group in a loop, and how the loop waits for others, if it does."""
 
     group: Group
-    watched: Instruction | None
+    spin: Spin | None
 
 
 class LocalMemoryExhausted(Exception):

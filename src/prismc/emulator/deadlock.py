@@ -70,7 +70,8 @@ def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> N
 
 def _loop(machine: Machine, batch: Batch, resting: Resting, unstarted: int) -> None:
     """Threads turn in a loop that waits for something that never happens."""
-    group, watched = resting
+    group, spin = resting
+    watched = None if spin is None else spin.watched
     site = watched or group.frame.code.blocks[group.block].site
     if not machine.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
         return

@@ -20,6 +20,7 @@ from prismc.emulator.ptx.tree import (
     Pair,
     PtxError,
     Register,
+    Special,
     Vector,
 )
 from prismc.source.record import Record
@@ -45,20 +46,29 @@ class Block(NamedTuple):
     successors: tuple[int, ...]
 
 
+class Spin(NamedTuple):
+    """A loop that waits for others: by which instruction, and whether it keeps no state.
+
+    Without state (a counter, a growing pause) all turns are the same while nothing changes.
+    """
+
+    watched: Instruction
+    stateless: bool
+
+
 class Flow(Record):
     """The control flow of one function. `rank[b]` is block b's place in the reconvergence order.
 
     `block_of` maps the index of an instruction that starts a block to the block's number; the
     index behind the last instruction maps to a last, empty block that returns. `spins` holds the
-    back edges of loops that wait for another thread, with the
-    instruction that they watch it by.
+    back edges of loops that wait for another thread.
     """
 
     blocks: tuple[Block, ...]
     block_of: dict[int, int]
     rank: tuple[int, ...]
     back_edges: frozenset[tuple[int, int]]
-    spins: dict[tuple[int, int], Instruction]
+    spins: dict[tuple[int, int], Spin]
 
 
 def flow_of(function: Function) -> Flow:
@@ -76,13 +86,19 @@ def flow_of(function: Function) -> Flow:
     rank = [0] * len(blocks)
     for place, block in enumerate(order.order):
         rank[block] = place
-    watched = {edge: _watched(body, blocks, loop) for edge, loop in order.loops.items()}
+    spins: dict[tuple[int, int], Spin] = {}
+    for edge, loop in order.loops.items():
+        watched = _watched(body, blocks, loop)
+        if watched is not None:
+            inside = [body[at] for b in sorted(loop, key=rank.__getitem__)
+                      for at in range(blocks[b].first, blocks[b].last)]  # fmt: skip
+            spins[edge] = Spin(watched, _is_stateless(inside))
     return Flow(
         blocks=tuple(blocks),
         block_of=block_of,
         rank=tuple(rank),
         back_edges=frozenset(order.loops),
-        spins={edge: site for edge, site in watched.items() if site is not None},
+        spins=spins,
     )
 
 
@@ -249,6 +265,20 @@ def _watched(
                 return instruction
             wanted |= set(sources_of(instruction))
     return None
+
+
+def _is_stateless(loop: list[Instruction]) -> bool:
+    """Whether no register carries a value from one turn to the next, and no clock is read."""
+    results = {register for instruction in loop for register in results_of(instruction)}
+    set_before: set[int] = set()
+    for instruction in loop:
+        if any(isinstance(operand, Special) for operand in instruction.operands):
+            return False
+        if not set_before.issuperset(results.intersection(sources_of(instruction))):
+            return False
+        if instruction.guard is None:
+            set_before |= set(results_of(instruction))
+    return True
 
 
 def _watches(instruction: Instruction) -> bool:

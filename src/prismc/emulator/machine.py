@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _BATCH_LANES = 32768
 # Rounds in which all that is alive waits in loops and nothing changes: then it never will.
 _IDLE_ROUNDS = 1000
+# The same for loops that keep no state.
+_SAME_ROUNDS = 2
 # After so many idle rounds more blocks start: those that run may wait for them.
 _PATIENCE = 3
 
@@ -124,7 +126,11 @@ class Machine:
         """Whether nobody can go on: all wait, or turn in loops while nothing changes."""
         if not active or any(batch.ready for batch in active):
             return False
-        return idle > _IDLE_ROUNDS or not any(batch.resting for batch in active)
+        resting = [rest for batch in active for rest in batch.resting]
+        if self._deferred or (resting and idle <= _SAME_ROUNDS):
+            return False
+        stateless = all(rest.spin is not None and rest.spin.stateless for rest in resting)
+        return stateless or idle > _IDLE_ROUNDS
 
     def _perform_deferred(self) -> None:
         """The oldest of the things that happen by themselves happens."""
