@@ -124,6 +124,14 @@ def test_warnings_of_the_front_end(compiler: Compiler) -> None:
     assert "shift count" in problem.text
 
 
+def test_parameters_that_do_not_fit_are_told_at_the_kernel(nvrtc: Nvrtc) -> None:
+    parameters = ", ".join(f"long long p{n}" for n in range(5_000))
+    head = f'extern "C" __global__ void k({parameters}) {{ }}'
+    (problem,) = problems(cuda((10, head)), nvrtc, "sm_80")
+    assert isinstance(problem, GeneratedCodeRefused)
+    assert "parameter space overflowed" in problem.text
+
+
 def test_a_failure_without_a_reason_is_still_told(nvrtc: Nvrtc) -> None:
     """NVRTC 13.5 refuses 52,000 bytes of static shared memory without a word."""
     body = "  __shared__ float s[13000]; s[threadIdx.x] = 2; __syncthreads(); p[0] = s[3];\n}"

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a typing slip most likely meant, or None if none is near.
 
-    A third of the letters may differ, one at least; the first in order wins ties.
+    A third of the letters may differ, one at least, but never all; the first in order wins ties.
     """
     best: str | None = None
-    allowed = max(1, len(name) // 3)
+    allowed = min(max(1, len(name) // 3), len(name) - 1)
     for candidate in candidates:
         if abs(len(candidate) - len(name)) > allowed or candidate == name:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prismc.checker.types import typed
+from prismc.checker.types import evaluate, typed
 from support.elaborating import assert_marked, elaborate
 
 INTEGERS = {
@@ -275,3 +275,22 @@ def test_a_define_is_for_root_files() -> None:
     text = "from m import N\n" + _demand("N == 1")
     done = elaborate(text, {"N": "2"}, {"m.prism": "const N: int = 1\n"})
     assert [code for _, code in done.places()] == ["P0207"]
+
+
+def test_evaluations_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the common allowance is used up, a call stays a call; a constant cannot be one."""
+    monkeypatch.setattr(evaluate, "MOST_STEPS_TOGETHER", 100)
+    assert_marked("""
+def ones(n: int) -> int:
+    x: int = 0
+    for i in range(n):
+        x = x + 1
+    return x
+
+const N: int = ones(30)
+const M: int = ones(31)  #! P0310
+
+@requires(thread[1])
+def f() -> int:
+    return ones(32)
+""")

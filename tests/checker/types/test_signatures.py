@@ -17,6 +17,14 @@ def a():
 def b():
     pass
 
+@requires(block[1], thread[32])  #! P0372
+kernel blocks(n: int):
+    pass
+
+@requires(grid[1], block[1], thread[32], smem = 64, smem = 32)  #! P0371
+kernel twice():
+    pass
+
 @requires()  #! P0372
 def c():
     pass

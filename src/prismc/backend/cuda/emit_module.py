@@ -22,7 +22,7 @@ from prismc.backend.cuda.types import (
     vector_struct,
 )
 from prismc.backend.cuda.writer import WIDTH, Writer
-from prismc.backend.cuda_module import CudaModule, KernelEntry
+from prismc.backend.cuda_module import CudaModule, KernelEntry, spell_file
 from prismc.backend.errors import KernelNameTaken
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.scalars import Scalar
@@ -71,7 +71,7 @@ class _ModuleEmitter:
                 self._writer.line("")
             self._function(function)
         return CudaModule(
-            name=name,
+            name=spell_file(name),
             text=self._prelude() + self._writer.text,
             kernels=tuple(self._entry(one) for one in self._module.functions if one.is_kernel),
             files=self._writer.named_files,

@@ -53,7 +53,7 @@ def asm_statement(
 
 
 def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(c, c) for c in text)
+    return "".join(_ESCAPES.get(c, c) for c in text).replace("??", "?\\?")  # no trigraphs
 
 
 def _literals(text: str) -> list[str]:

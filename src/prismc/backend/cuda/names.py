@@ -42,9 +42,15 @@ sinpi sinpif sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf ullmax u
 vprintf y0 y0f y1 y1f yn ynf
 """
 
+# Types and macros that NVRTC declares globally, and the word that PTX has for a warp's size.
+_GLOBAL = """
+WARP_SZ clock_t cudaError_t cudaStream_t max_align_t nullptr_t ptrdiff_t size_t std va_arg va_copy
+va_end va_list va_start wint_t
+"""
+
 _RESERVED = frozenset((_KEYWORDS + _CUDA).split())
 # What neither a kernel nor a device function can be called.
-TAKEN_SYMBOLS = _RESERVED | frozenset(_FUNCTIONS.split())
+TAKEN_SYMBOLS = _RESERVED | frozenset((_FUNCTIONS + _GLOBAL).split())
 
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
 

@@ -35,7 +35,7 @@ class Message(Record):
 
 
 _FRONT = re.compile(
-    r"^(?P<file>\S.*)\((?P<line>\d+)\): (?:catastrophic )?(?P<severity>error|warning|remark)"
+    r"^(?P<file>\S.*)\((?P<line>\d+)\): (?:catastrophic )?(?P<severity>[Ee]rror|warning|remark)"
     r"(?: #\d+(?:-D)?)?: (?P<text>.*)$"
 )
 _FRONT_UNPLACED = re.compile(r"^(?:catastrophic )?error(?: #\d+(?:-D)?)?: (?P<text>.*)$")
@@ -66,7 +66,7 @@ def _front_end(line: str, following: str) -> Message | None:
             return None
         return Message(
             tool="the CUDA front end",
-            weight=Weight(match["severity"]),
+            weight=Weight(match["severity"].lower()),
             text=match["text"],
             file=match["file"],
             line=int(match["line"]),

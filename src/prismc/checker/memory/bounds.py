@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from prismc.checker.memory.errors import SharedAtGrid, SharedBudget, SharedLimit
+from prismc.checker.memory.errors import LocalLimit, SharedAtGrid, SharedBudget, SharedLimit
 from prismc.checker.memory.facts import CallMemory, MemoryFacts, Replica, SharedArray, copies
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.types import typed
-from prismc.checker.types.model import ErrorType, size_of
+from prismc.checker.types.model import ArrayType, ErrorType, size_of
 from prismc.checker.types.walk import bodies_of, expressions_in, statement_operands
 from prismc.diagnostics.problem import Problem, Related
 from prismc.diagnostics.sink import Sink
@@ -22,6 +22,8 @@ from prismc.hardware.targets import Target
 from prismc.source.span import Span
 
 DEFAULT_ALIGNMENT = 16
+# Bytes of local memory, where large arrays go (CUDA C++ Programming Guide, "Compute Capabilities").
+LOCAL_LIMIT = 512 * 1024
 
 
 def bound_memory(
@@ -81,6 +83,8 @@ class _Layout:
         for statement in body:
             if isinstance(statement, typed.DeclareShared):
                 top = self._allocate(statement, top, around)
+            if isinstance(statement, typed.Declare):
+                self._bound_local(statement)
             for operand in statement_operands(statement):
                 for expression in expressions_in(operand):
                     if isinstance(expression, typed.Call):
@@ -92,6 +96,18 @@ class _Layout:
             for inner in bodies_of(statement):
                 self.sequence(inner, top, inside)
         del self._live[live_before:]
+
+    def _bound_local(self, statement: typed.Declare) -> None:
+        variable = statement.variable
+        if isinstance(variable.type, ArrayType) and size_of(variable.type) > LOCAL_LIMIT:
+            self._sink.report(
+                LocalLimit(
+                    at=statement.span,
+                    name=variable.name,
+                    size=size_of(variable.type),
+                    limit=LOCAL_LIMIT,
+                )
+            )
 
     def _replica(self, group: int, bound: Bound, to: Perspective) -> tuple[Replica, ...]:
         """The factor that code with `bound` has for units of `to`; none if there is one unit."""

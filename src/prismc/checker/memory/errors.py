@@ -43,3 +43,14 @@ class SharedLimit(Problem):
     target: str
     limit: int
     cause: str
+
+
+class LocalLimit(Problem):
+    code = "P0504"
+    title = "a register array that no thread can hold"
+    message = "`{name}` takes {size} bytes in each thread, which has {limit} at most"
+    help_text = "use a smaller array, or memory that threads share"
+
+    name: str
+    size: int
+    limit: int

@@ -50,6 +50,20 @@ class Attributes(Constructs):
     def _bad_attribute(self, node: ast.Node, attribute: str, reason: str, advice: str) -> None:
         self.report(BadAttribute(at=node.span, attribute=attribute, reason=reason, advice=advice))
 
+    def _named_once(self, attribute: ast.Attribute) -> list[ast.NamedArgument]:
+        """The named arguments; one that repeats a name is reported and left out."""
+        known: dict[str, ast.NamedArgument] = {}
+        for argument in attribute.named:
+            if argument.name.text in known:
+                self._bad_attribute(
+                    argument.name,
+                    attribute.name.text,
+                    f"`{argument.name.text}` is given already",
+                    "remove one of the two",
+                )
+            known.setdefault(argument.name.text, argument)
+        return list(known.values())
+
     def check_attributes(self, node: Declared) -> None:
         """Unknown attributes, and those that do not belong on this kind of declaration."""
         for attribute in node.attributes:
@@ -89,6 +103,13 @@ class Attributes(Constructs):
             return None
         if not known:
             self._bad_requires(attribute, "it names no perspective", "write `@requires(thread[1])`")
+            return None
+        if isinstance(node, ast.Kernel) and known[0].level is not Level.GRID:
+            self._bad_requires(
+                attribute.arguments[0],
+                f"the grid runs kernel `{node.name.text}`, not {known[0]}",
+                "begin with `grid[1]`, and narrow with `group`",
+            )
             return None
         bound = self._bound(attribute, known)
         if bound is None:
@@ -130,7 +151,7 @@ class Attributes(Constructs):
     def _shared_bytes(self, attribute: ast.Attribute) -> int | None:
         """`smem =` in bytes, None if it is left out."""
         found: int | None = None
-        for argument in attribute.named:
+        for argument in self._named_once(attribute):
             if argument.name.text != "smem":
                 advice = did_you_mean(argument.name.text, ("smem",), "only `smem = bytes` is named")
                 self._bad_requires(argument.name, f"`{argument.name.text}` is unknown", advice)
@@ -149,7 +170,7 @@ class Attributes(Constructs):
         values = {"threads": entry, "min_blocks": 0, "cluster": 1}
         cooperative = False
         spans: dict[str, Span] = {}
-        for argument in attribute.named if attribute is not None else ():
+        for argument in self._named_once(attribute) if attribute is not None else ():
             name = argument.name.text
             if name not in _LAUNCH:
                 advice = did_you_mean(name, _LAUNCH, f"there are: {', '.join(_LAUNCH)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prismc.diagnostics.problem import Problem, Severity
+from prismc.hardware.groups import Perspective
 
 # ----------------------------------------------------------------------- calls
 
@@ -20,7 +21,7 @@ class NotCallable(Problem):
 class WrongArgumentCount(Problem):
     code = "P0346"
     title = "a wrong number of arguments"
-    message = "`{callee}` takes {wanted} argument(s), {given} are given"
+    message = "`{callee}` takes {wanted}, this passes {given}"
     help_text = "pass one argument for each parameter"
 
     callee: str
@@ -156,11 +157,11 @@ class MissingReturn(Problem):
 class BadReturn(Problem):
     code = "P0361"
     title = "a return that does not fit the results"
-    message = "`{function}` has {wanted} result(s), this returns {given}"
+    message = "`{function}` has {wanted}, this returns {given}"
     help_text = "return one value for each result that is declared"
 
     function: str
-    wanted: int
+    wanted: str
     given: int
 
 
@@ -232,6 +233,16 @@ class BadLaunchThreads(Problem):
 
     threads: int
     reason: str
+
+
+class NarrowKernelPointer(Problem):
+    code = "P0375"
+    title = "a kernel's pointer that is not the grid's"
+    message = "`{name}` is one pointer for the whole grid, not one for each {perspective}"
+    help_text = "leave the perspective out, and give each its part with `partition`"
+
+    name: str
+    perspective: Perspective
 
 
 class ExportsKernel(Problem):

@@ -25,6 +25,7 @@ from prismc.checker.types.model import (
 from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related
+from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.source.span import Span
 
@@ -139,7 +140,7 @@ class Calls(Generics):
             WrongArgumentCount(
                 at=node.span,
                 callee=symbol.name,
-                wanted=str(wanted),
+                wanted=counted(wanted, "argument"),
                 given=len(node.arguments),
                 related=self.note(symbol.span, f"`{symbol.name}` is declared here"),
             )

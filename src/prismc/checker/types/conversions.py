@@ -11,6 +11,7 @@ from prismc.checker.types.errors import (
     NotConstant,
     TypeMismatch,
 )
+from prismc.checker.types.evaluate import MOST_STEPS
 from prismc.checker.types.model import (
     BOOLEAN,
     ERROR,
@@ -130,6 +131,7 @@ class Conversions(Context):
                 at=value.span,
                 what=what,
                 name=f"`{variable.name}`" if variable else "this",
+                reason=_why_unknown(value),
                 related=_declared_note(variable) if variable else (),
             )
         )
@@ -185,6 +187,16 @@ def _variable_in(value: typed.Expression) -> typed.Variable | None:
         if isinstance(part, typed.Read | typed.Slot):
             return part.variable
     return None
+
+
+def _why_unknown(value: typed.Expression) -> str:
+    """A call with constants would be known, had its evaluation come to an end."""
+    if not isinstance(value, typed.Call) or value.callee.kind is not typed.InstanceKind.EXPRESSION:
+        return "known only at run time"
+    if not all(isinstance(argument, typed.Constant) for argument in value.arguments):
+        return "known only at run time"
+    name = value.callee.name
+    return f"`{name}` has no result within {MOST_STEPS:,} steps, or none before a run"
 
 
 def _what_it_is(value: typed.Expression) -> tuple[Related, ...]:

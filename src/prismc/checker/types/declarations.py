@@ -23,6 +23,7 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show
 from prismc.checker.types.unsafe import Unsafe, element_type
+from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
 from prismc.source.span import Span
@@ -98,7 +99,12 @@ class Declarations(Unsafe):
         call = self.call(node.value, None) if isinstance(node.value, ast.Call) else None
         if call is None:
             self.report(
-                CountsDiffer(at=node.value.span, targets=len(node.names), values=1, what="value")
+                CountsDiffer(
+                    at=node.value.span,
+                    targets=counted(len(node.names), "target"),
+                    values="1 value",
+                    what="value",
+                )
             )
         if not isinstance(call, typed.Call):
             self._forget(node.names)
@@ -108,8 +114,8 @@ class Declarations(Unsafe):
             self.report(
                 CountsDiffer(
                     at=node.span,
-                    targets=len(node.names),
-                    values=len(results),
+                    targets=counted(len(node.names), "target"),
+                    values=counted(len(results), "result"),
                     what="result",
                     related=self.note(call.callee.span, f"`{call.callee.name}` is declared here"),
                 )

@@ -19,7 +19,7 @@ from prismc.checker.types.call_errors import (
 )
 from prismc.checker.types.constants import ModuleConstants
 from prismc.checker.types.context import UNKNOWN, Argument, Request
-from prismc.checker.types.evaluate import Evaluator, NotKnown
+from prismc.checker.types.evaluate import Evaluator
 from prismc.checker.types.function import FunctionElaborator
 from prismc.checker.types.generics import GenericUse
 from prismc.checker.types.numbers import Number
@@ -66,6 +66,7 @@ class Elaboration:
         self._waiting: list[FunctionElaborator] = []
         self._finished: dict[typed.Instance, FunctionElaborator] = {}
         self._bodies: dict[typed.Instance, typed.Body] = {}
+        self._evaluator = Evaluator(self._bodies)
         self._taken: set[str] = set()
         self._constants = ModuleConstants(self, graph, defines)
 
@@ -193,10 +194,7 @@ class Elaboration:
         return self._constants.value(symbol)
 
     def evaluate(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
-        try:
-            return Evaluator(self._bodies).call(callee, arguments)
-        except (NotKnown, RecursionError):
-            return None
+        return self._evaluator.value(callee, arguments)
 
     def instance(self, request: Request) -> typed.Instance | None:
         key = (request.symbol, request.arguments, request.threads, request.symbol_name)

@@ -100,11 +100,12 @@ class NotConstant(Problem):
     code = "P0310"
     title = "not known while compiling"
     message = "{what} must be a compile-time constant, and {name} is not"
-    label = "known only at run time"
+    label = "{reason}"
     help_text = "use a `const`, a generic parameter or a literal"
 
     what: str
     name: str
+    reason: str
 
 
 class ConstantDivisionByZero(Problem):
@@ -120,10 +121,11 @@ class ShiftOutOfRange(Problem):
     code = "P0312"
     title = "a shift by more than the type has bits"
     message = "{type} has {bits} bits, so it cannot be shifted by {amount}"
-    help_text = "shift by 0 to {bits} - 1, or convert to a wider type first"
+    help_text = "shift by 0 to {last}, or convert to a wider type first"
 
     type: str
     bits: int
+    last: int
     amount: int
 
 
@@ -360,11 +362,11 @@ class AtomicAccess(Problem):
 class CountsDiffer(Problem):
     code = "P0339"
     title = "as many names as values"
-    message = "{targets} targets for {values} {what}(s)"
+    message = "{targets} for {values}"
     help_text = "write one target for each {what}"
 
-    targets: int
-    values: int
+    targets: str
+    values: str
     what: str
 
 

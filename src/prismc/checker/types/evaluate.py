@@ -16,7 +16,9 @@ from prismc.checker.types.model import ArrayType, ScalarType, Type
 from prismc.checker.types.numbers import Number, convert
 from prismc.hardware.scalars import Kind, Scalar
 
-_MOST_STEPS = 100_000
+# Statements and iterations of one evaluation, and of all that a program asks for.
+MOST_STEPS = 100_000
+MOST_STEPS_TOGETHER = 5 * MOST_STEPS
 
 
 class NotKnown(Exception):
@@ -33,13 +35,29 @@ class _Left(Exception):
 
 
 class Evaluator:
-    """One evaluation, calls included. `bodies` are those of finished expression functions."""
+    """Evaluations of one program. `bodies` are those of finished expression functions."""
 
     def __init__(self, bodies: dict[typed.Instance, typed.Body]) -> None:
         self._bodies = bodies
         self._steps = 0
+        self._steps_before = 0
 
-    def call(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number:
+    def value(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
+        """The result of a call; None if it is not known or takes too long to find."""
+        self._steps = 0
+        try:
+            return self._call(callee, arguments)
+        except (NotKnown, RecursionError):
+            return None
+        finally:
+            self._steps_before += self._steps
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS or self._steps_before + self._steps > MOST_STEPS_TOGETHER:
+            raise NotKnown
+
+    def _call(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number:
         """The result of a call.
 
         Raises NotKnown.
@@ -59,9 +77,7 @@ class Evaluator:
         self, statements: tuple[typed.Statement, ...], values: dict[typed.Variable, Any]
     ) -> None:
         for statement in statements:
-            self._steps += 1
-            if self._steps > _MOST_STEPS:
-                raise NotKnown
+            self._step()
             self._statement(statement, values)
 
     def _statement(self, statement: typed.Statement, values: dict[typed.Variable, Any]) -> None:
@@ -97,9 +113,7 @@ class Evaluator:
         self, body: tuple[typed.Statement, ...], values: dict[typed.Variable, Any]
     ) -> bool:
         """Run a loop's body once; False after a `break`."""
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
-            raise NotKnown
+        self._step()
         try:
             self._statements(body, values)
         except _Left as left:
@@ -142,7 +156,7 @@ class Evaluator:
             case typed.Convert(operand=operand):
                 return convert(self._value(operand, values), _require(expression.type))
             case typed.Call(callee=callee, arguments=arguments):
-                return self.call(callee, tuple(self._value(a, values) for a in arguments))
+                return self._call(callee, tuple(self._value(a, values) for a in arguments))
             case _:
                 raise NotKnown
 

@@ -12,6 +12,7 @@ from prismc.checker.types.model import ERROR, INT, LiteralType, ScalarType, Type
 from prismc.checker.types.numbers import Number, convert, from_bits, to_bits
 from prismc.checker.types.operators import Operators
 from prismc.checker.types.show import show
+from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.hardware.scalars import U8, U16, U32, U64, Kind, Scalar
 from prismc.source.record import Record
@@ -36,7 +37,9 @@ class NumberBuiltins(Operators):
         """Whether the number of arguments is right; reports if not."""
         if least <= len(call.arguments) <= most:
             return True
-        wanted = str(least) if least == most else f"{least} to {most}"
+        wanted = counted(most, "argument")
+        if least != most:
+            wanted = f"{least} to {wanted}"
         self.report(
             WrongArgumentCount(
                 at=call.span, callee=call.name, wanted=wanted, given=len(call.arguments)

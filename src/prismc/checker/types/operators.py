@@ -228,8 +228,9 @@ class Operators(TypeExpressions):
             )
         if not 0 <= right.value < bits:
             shown = show(left.type)
+            amount = int(right.value)
             self.report(
-                ShiftOutOfRange(at=right.span, amount=int(right.value), bits=bits, type=shown)
+                ShiftOutOfRange(at=right.span, amount=amount, bits=bits, last=bits - 1, type=shown)
             )
             return self.refused(span)
         if isinstance(left, typed.Constant):

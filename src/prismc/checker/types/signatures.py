@@ -7,6 +7,7 @@ from prismc.checker.types.attributes import Attributes, Requires
 from prismc.checker.types.call_errors import (
     BadGenericKind,
     ForbiddenInExpressionFunction,
+    NarrowKernelPointer,
 )
 from prismc.checker.types.context import UNKNOWN, Argument, Unknown, is_block_level
 from prismc.checker.types.errors import (
@@ -23,7 +24,7 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show, show_argument
 from prismc.frontend import ast
-from prismc.hardware.groups import THREAD
+from prismc.hardware.groups import THREAD, Level, Perspective
 from prismc.source.record import replace
 
 _KINDS = ("type", "int", "bool", "perspective", "fn")
@@ -113,6 +114,8 @@ class Signatures(Attributes):
         type_ = self.type_of(type_node)
         if type_ is not ERROR and not self._may_take(node, type_, kind):
             type_ = ERROR
+        if kind is typed.InstanceKind.KERNEL and isinstance(type_, PointerType):
+            self._check_kernel_pointer(node, type_, stated)
         if is_const and isinstance(type_, ScalarType | VectorType | PointerType):
             where = f"before {show(type_)}; arrays are const, pointers are `ptr(const ..)`"
             self.report(TypeNotAllowed(at=node.type.span, type="`const`", where=where))
@@ -133,6 +136,16 @@ class Signatures(Attributes):
         if shape:
             self.shapes[variable] = shape
         return variable
+
+    def _check_kernel_pointer(
+        self, node: ast.Parameter, type_: PointerType, stated: Perspective | None
+    ) -> None:
+        """A launch passes one pointer to all threads: memory that is written is the grid's."""
+        if stated is not None and stated.level is not Level.GRID and not type_.is_const:
+            assert node.at is not None
+            self.report(
+                NarrowKernelPointer(at=node.at.span, name=node.name.text, perspective=stated)
+            )
 
     def _refuse_stated(self, at: ast.At, name: ast.Name) -> None:
         """An expression function's values vary as its arguments do."""

@@ -30,6 +30,7 @@ from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.places import destination_of
 from prismc.checker.types.show import show
 from prismc.checker.types.unsafe import element_type
+from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.frontend.walk import find
 from prismc.source.span import Span
@@ -101,8 +102,8 @@ class Statements(Declarations):
             self.report(
                 CountsDiffer(
                     at=node.span,
-                    targets=len(node.targets),
-                    values=len(node.values),
+                    targets=counted(len(node.targets), "target"),
+                    values=counted(len(node.values), "value"),
                     what="value",
                 )
             )
@@ -249,7 +250,7 @@ class Statements(Declarations):
                 BadReturn(
                     at=node.span,
                     function=self.instance.name,
-                    wanted=len(results),
+                    wanted=counted(len(results), "result"),
                     given=len(values),
                     related=self.note(self.instance.span, "its results are declared here"),
                 )

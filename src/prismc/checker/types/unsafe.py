@@ -62,11 +62,16 @@ class Unsafe(Places):
         return ()
 
     def _text(self, call: BuiltinCall) -> str | None:
-        """The first argument: a string."""
-        if call.arguments and isinstance(call.arguments[0], ast.String):
-            return call.arguments[0].value
-        self._bad(call, f"`{call.name}` starts with its text", "write the text as a string")
-        return None
+        """The first argument: a string that the CUDA compilers can read."""
+        if not call.arguments or not isinstance(call.arguments[0], ast.String):
+            self._bad(call, f"`{call.name}` starts with its text", "write the text as a string")
+            return None
+        node = call.arguments[0]
+        unreadable = "\0" in node.value or (call.name == "asm" and not node.value.isascii())
+        if unreadable:
+            what = "PTX is ASCII text" if call.name == "asm" else "this text holds a zero byte"
+            self._bad(call, what, "write ASCII characters other than `\\0`", node)
+        return None if unreadable else node.value
 
     def _bad(
         self,
