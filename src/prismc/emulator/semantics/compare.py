@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import flush
 from prismc.emulator.semantics.lanes import (
     Lanes,
     constant,
@@ -21,6 +20,7 @@ from prismc.emulator.semantics.lanes import (
     required,
     scalar_of,
 )
+from prismc.emulator.semantics.patterns import flush
 from prismc.emulator.semantics.registry import Form, Operation, bits_of, instruction
 
 _FLOATS = ("f16", "bf16", "f32", "f64")

@@ -9,15 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import (
-    ROUNDINGS,
-    any_nan,
-    flush,
-    is_nan,
-    rectify,
-    saturate,
-    upper_bits,
-)
+from prismc.emulator.semantics.floats import ROUNDINGS
 from prismc.emulator.semantics.formats import FORMATS, encode, round_values, widen
 from prismc.emulator.semantics.lanes import (
     FLOATS,
@@ -33,6 +25,7 @@ from prismc.emulator.semantics.lanes import (
     scalar_of,
     unsigned,
 )
+from prismc.emulator.semantics.patterns import any_nan, flush, is_nan, rectify, saturate, upper_bits
 from prismc.emulator.semantics.registry import (
     Form,
     Operation,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import RECIPROCAL, ROUNDINGS, arithmetic, flush, is_nan
+from prismc.emulator.semantics.floats import RECIPROCAL, ROUNDINGS, arithmetic
 from prismc.emulator.semantics.formats import FORMATS, round_values, widen
 from prismc.emulator.semantics.lanes import Lanes, elementwise, required, scalar_of, unsigned
+from prismc.emulator.semantics.patterns import flush, is_nan
 from prismc.emulator.semantics.registry import Form, Operation, instruction
 
 _HALVES = "f16 f16x2 bf16 bf16x2"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import any_nan, flush, is_nan
 from prismc.emulator.semantics.formats import FORMATS
 from prismc.emulator.semantics.lanes import (
     Lanes,
@@ -20,6 +19,7 @@ from prismc.emulator.semantics.lanes import (
     scalar_of,
     unsigned,
 )
+from prismc.emulator.semantics.patterns import any_nan, flush, is_nan
 from prismc.emulator.semantics.registry import Form, Operation, bits_of, instruction
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prismc.emulator.semantics.floats import is_nan
 from prismc.emulator.semantics.lanes import Lanes, integers, required, unsigned
+from prismc.emulator.semantics.patterns import is_nan
 from prismc.emulator.semantics.registry import Form, Kind, Operation, instruction
 
 LANE = np.arange(32, dtype=np.int32)
