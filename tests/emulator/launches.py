@@ -175,6 +175,13 @@ def _tensor_tiles(swizzle: int) -> Callable[[Random], Launch]:
     return make
 
 
+def _wgmma_tiles(random: Random) -> Launch:
+    a = random.integers(-4, 5, (64, 192)).astype(np.float16)
+    b = random.integers(-4, 5, (192, 32)).astype(np.float16)
+    args = [a, np.ascontiguousarray(b.T), np.zeros((64, 32), np.float32), 192, 32]
+    return Launch((2, 1), 128, args, {2: a.astype(np.float32) @ b.astype(np.float32)})
+
+
 _TENSOR_FAULTS = (
     Fault("wait(&full, 0);", "", (Kind.UNINIT, Kind.LIFETIME, *RACE)),
     Fault("proxy_fence();\n    __syncthreads();\n    if", "__syncthreads();\n    if",
@@ -346,6 +353,27 @@ KERNELS = (
             defines=f"#define SWIZZLE {swizzle}\n",
         )
         for swizzle in (0, 32, 64, 128)
+    ),
+    Kernel(
+        "wgmma_tiles",
+        _wgmma_tiles,
+        "sm_90a",
+        faults=(
+            Fault("        proxy_fence();\n", "", (Kind.ORDER,)),
+            Fault("        __syncthreads();\n", "", RACE),
+            Fault("        proxy_fence();\n        __syncthreads();\n",
+                  "        __syncthreads();\n        proxy_fence();\n", (Kind.ORDER,)),
+            Fault('asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");', "",
+                  (Kind.LIFETIME,)),
+            Fault("wait_group.sync.aligned 0", "wait_group.sync.aligned 1", (Kind.LIFETIME,)),
+            Fault("int s = k / 64 % 2;", "int s = 0;", (Kind.RACE,)),
+            Fault('asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");',
+                  'd[0] += 1.0f; asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");',
+                  (Kind.LIFETIME,)),
+            Fault("b[2][16 * 128]", "b[2][15 * 128]", (Kind.BOUNDS, *RACE, Kind.LIFETIME)),
+            Fault("for (int j = 0; j < 4; ++j) multiply",
+                  "if (t < 96) for (int j = 0; j < 4; ++j) multiply", (Kind.PERSPECTIVE,)),
+        ),
     ),
     Kernel("divergence", _divergence),
     Kernel("calls", _calls),

@@ -18,6 +18,7 @@ from prismc.emulator.mbarriers import MBarriers
 from prismc.emulator.meetings import Meetings
 from prismc.emulator.memory import LOCAL_START, Region
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.warpgroups import WarpgroupProducts
 
 if TYPE_CHECKING:
     from prismc.emulator.machine import Machine
@@ -71,6 +72,7 @@ class Batch:
         self.mbarriers = MBarriers(self)
         self.copies = ThreadCopies(self)
         self.bulk = BulkGroups(self)
+        self.products = WarpgroupProducts(self)
         self.shared = self._shared_region()
         self.shared_base = geometry.place * self.shared.stride
         self.local: Region | None = None
@@ -212,3 +214,4 @@ class Batch:
         else:
             self.copies.finish()
             self.bulk.finish()
+            self.products.finish()

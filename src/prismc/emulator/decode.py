@@ -21,7 +21,7 @@ from prismc.emulator.code import (
     SpecialSlot,
     Step,
 )
-from prismc.emulator.flow import Block, flow_of
+from prismc.emulator.flow import Block, flow_of, results_of, sources_of
 from prismc.emulator.frames import constant
 from prismc.emulator.ptx.tree import (
     Address,
@@ -93,6 +93,12 @@ class Decoder:
         self.local_size = 0
         self._known: dict[object, int] = {}
         self._carry: int | None = None
+        self.accumulators = frozenset(
+            register
+            for instruction in function.body or ()
+            if instruction.form.name == "wgmma" and instruction.form.has("mma_async")
+            for register in results_of(instruction)
+        )
         self._place_locals()
 
     def _place_locals(self) -> None:
@@ -144,7 +150,7 @@ class Decoder:
         )
 
     def _instruction(self, instruction: Instruction) -> Decoded:
-        decoded = self.linkage.open_instruction(self, instruction)
+        decoded = self._watched(instruction, self.linkage.open_instruction(self, instruction))
         if instruction.guard is None:
             return decoded
         step = decoded.step and _guarded_step(decoded.step, instruction.guard)
@@ -152,6 +158,26 @@ class Decoder:
             end = _guarded_end(decoded.end, instruction.guard, self.following)
             return Decoded(step=step, end=end, members=decoded.members)
         return Decoded(step=step, end=decoded.end, members=decoded.members)
+
+    def _watched(self, instruction: Instruction, decoded: Decoded) -> Decoded:
+        """Around uses of registers that asynchronous products change: see `warpgroups`."""
+        if not self.accumulators or instruction.form.name == "wgmma" or decoded.step is None:
+            return decoded
+        used = self.accumulators.intersection(results_of(instruction) + sources_of(instruction))
+        if not used:
+            return decoded
+        step, findings = decoded.step, self.linkage.findings
+        # Compilers copy accumulators to their next names wherever they like.
+        is_copy = instruction.form.name == "mov"
+
+        def watched(run: Run) -> None:
+            products = run.batch.products
+            product = products.touch(run, used) if products.pending else None
+            if product is not None and not is_copy:
+                findings.accumulators_in_flight(run, instruction, product)
+            step(run)
+
+        return Decoded(step=watched, end=decoded.end, members=decoded.members)
 
     # Operands
 

@@ -114,6 +114,11 @@ class Watch:
     ) -> None:
         """Lanes have waited for their asynchronous reads; None: they are over, for nobody."""
 
+    def finish_products(
+        self, batch: Batch, operation: Async, place: Place, size: int, warps: Lanes
+    ) -> None:
+        """Warps have waited for a product, which no longer reads shared memory."""
+
     def atomic(
         self,
         run: Run,

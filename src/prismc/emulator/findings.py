@@ -272,6 +272,39 @@ class Findings:
             )
         )
 
+    def partial_warpgroup(
+        self, batch: Batch, site: Instruction, lane: int, there: int, wanted: int
+    ) -> None:
+        """A warpgroup instruction that some warps of the warpgroup do not execute."""
+        if not self.is_new(Kind.PERSPECTIVE, site):
+            return
+        self.add(
+            Finding(
+                kind=Kind.PERSPECTIVE,
+                message=f"`{site.form.name}` is executed by {there} of {wanted} warps of a "
+                "warpgroup",
+                help="let all four warps of an aligned warpgroup execute it together",
+                site=site,
+                threads=(thread_id(batch.geometry, lane),),
+            )
+        )
+
+    def accumulators_in_flight(self, run: Run, site: Instruction, product: Instruction) -> None:
+        """Registers of an asynchronous product are used before anybody has waited for it."""
+        if not self.is_new(Kind.LIFETIME, site, product, times=run.count):
+            return
+        self.add(
+            Finding(
+                kind=Kind.LIFETIME,
+                message=f"uses registers that an asynchronous `{product.form.name}` still changes",
+                help="wait for the product's group (`wgmma.wait_group`) first",
+                site=site,
+                threads=self.threads(run, None),
+                other=product,
+                other_role="the product is issued here",
+            )
+        )
+
     def foreign_lanes(self, run: Run, site: Instruction, masks: Lanes) -> None:
         """Lanes that are not in the mask they name, or whose partners name another mask."""
         active = run.mask_array().reshape(-1, WARP)

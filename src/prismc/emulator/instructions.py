@@ -17,6 +17,7 @@ from prismc.emulator.execute import (
     rows,
     spaces,
     sync,
+    wgmma,
 )
 from prismc.emulator.ptx.tree import Instruction
 
@@ -50,6 +51,8 @@ OPENERS: dict[str, Opener] = {
     "bar": sync.open_barrier,
     "barrier": sync.open_barrier,
     "mbarrier": mbarrier.open_mbarrier,
+    "wgmma": wgmma.open_wgmma,
+    "setmaxnreg": control.open_nothing,
     "cp": asynchronous.open_copy,
     "membar": sync.open_fence,
     "fence": sync.open_fence,

@@ -24,7 +24,9 @@ from prismc.emulator.semantics.registry import Lanes
 if TYPE_CHECKING:
     from prismc.emulator.batch import Batch
 
-ENGINES = 32
+ENGINES = 64
+# Of the engines, those from here on are the tensor cores of the warps, by number.
+TENSOR_CORES = 32
 _FENCES = 4
 
 

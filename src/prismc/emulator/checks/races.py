@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prismc.emulator.checks.clocks import ENGINES, Clocks
+from prismc.emulator.checks.clocks import TENSOR_CORES, Clocks
 from prismc.emulator.checks.flight import InFlight
 from prismc.emulator.checks.reports import RaceReports
 from prismc.emulator.checks.shadow import Access, Earlier, LastTable, Shadow, Table
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.events import Async, Watch
+from prismc.emulator.geometry import WARP
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope, Strength
@@ -169,7 +170,7 @@ class RaceWatch(Watch):
         known = self.clocks.of(batch)
         if place.region.written is not None:
             _mark_written(place.region, place.offsets, size)
-        engine = known.width + barrier // 8 % ENGINES
+        engine = known.width + barrier // 8 % TENSOR_CORES
         if self._is_tracked(place.region):
             lanes = np.zeros(len(place.offsets), np.int64)
             shadow, access, _ = self._access(
@@ -207,6 +208,30 @@ class RaceWatch(Watch):
         self.flight.end(operation, shadow, access, writes=False)
         if lanes is not None:
             shadow.table("readers").note(access)
+
+    def finish_products(
+        self, batch: Batch, operation: Async, place: Place, size: int, warps: Lanes
+    ) -> None:
+        if not self._is_tracked(place.region):
+            return
+        known = self.clocks.of(batch)
+        now = self.clocks.now
+        per_block = known.width // WARP
+        for warp in warps.tolist():
+            lanes = np.full(len(place.offsets), warp * WARP)
+            shadow, access, _ = self._access(
+                batch, operation.site, place.region, place.offsets, size, lanes
+            )
+            self.flight.end(operation, shadow, access, writes=False)
+            core = TENSOR_CORES + warp % per_block % TENSOR_CORES
+            block = int(known.block_numbers[warp // per_block])
+            number = block * known.row_width + known.width + core
+            shadow.table("readers").note(
+                access._replace(threads=np.full(len(access.granules), number))
+            )
+            own = warp * WARP + np.arange(WARP)
+            known.engine_matrix()[own, core] = now + 1
+        self.clocks.tick()
 
     # Comparison
 
