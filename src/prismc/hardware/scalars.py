@@ -38,6 +38,13 @@ class Scalar(Record):
     def is_float(self) -> bool:
         return self.kind is Kind.FLOAT
 
+    @property
+    def ptx_name(self) -> str:
+        """The type as PTX writes it: `s32` for i32; 8-bit floats are `e4m3` and `e5m2`."""
+        if self.kind is Kind.SIGNED:
+            return f"s{self.bits}"
+        return self.name.removeprefix("f8")
+
     def __str__(self) -> str:
         return self.name
 

@@ -62,6 +62,7 @@ EFFECTS: dict[type[Op], Effect] = {
     memory.SharedMemory: Effect.NONE,
     memory.SharedView: Effect.NONE,
     memory.PointerCast: Effect.NONE,
+    memory.IsShared: Effect.NONE,
     memory.Load: Effect.READS_MEMORY,
     memory.Store: Effect.WRITES_MEMORY,
     memory.Address: Effect.NONE,

@@ -310,6 +310,11 @@ def _pointer_cast(op: memory.PointerCast, context: Context) -> None:
     _require(widens, "a cast keeps the space or makes it generic")
 
 
+def _is_shared(op: memory.IsShared, context: Context) -> None:
+    _pointer(op.pointer.type)
+    _results(op, BOOLEAN)
+
+
 def _accessed(pointer: PointerType, type: Type) -> None:
     element = pointer.element
     is_vector = (
@@ -421,6 +426,7 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     memory.SharedMemory: _shared_memory,
     memory.SharedView: _shared_view,
     memory.PointerCast: _pointer_cast,
+    memory.IsShared: _is_shared,
     memory.Load: _load,
     memory.Store: _store,
     memory.Address: _address,

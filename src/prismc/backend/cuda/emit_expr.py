@@ -269,6 +269,10 @@ class Expressions:
         # C++ pointers are generic, and become const by themselves.
         return self._value(op.pointer)
 
+    def is_shared(self, op: memory.IsShared) -> Expression:
+        # The compiler knows it once functions are inlined: no test is left in the machine code.
+        return cpp.binary(cpp.call("__isShared", self._value(op.pointer)), "!=", cpp.literal("0"))
+
     def load(self, op: memory.Load) -> Expression:
         return self.memory_element(op.pointer, op.index, op.result.type)
 
@@ -337,6 +341,7 @@ _EMITTERS: dict[type[Op], Callable[[Expressions, Any], Expression]] = {
     memory.SubArray: Expressions.array_element,
     memory.SharedView: Expressions.shared_view,
     memory.PointerCast: Expressions.pointer_cast,
+    memory.IsShared: Expressions.is_shared,
     memory.Load: Expressions.load,
     memory.Address: Expressions.address,
     groups.Position: Expressions.position,

@@ -22,7 +22,7 @@ Scope = dict[str, Symbol]
 
 # Attributes whose arguments are ordinary expressions; those of `effects` are words and names.
 _ORDINARY_ATTRIBUTES = ("requires", "launch", "assume")
-_NAMING_EFFECTS = ("reads", "writes", "syncs")
+_NAMING_EFFECTS = ("reads", "writes", "scope", "syncs")
 
 
 class BodyResolver:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from prismc.frontend import ast
+from prismc.hardware.orders import ORDERS
 from prismc.source.record import Record
 from prismc.source.span import NOWHERE, Span
 
@@ -64,15 +65,15 @@ _SCALARS = (
 )
 _FUNCTIONS = (
     "id count bits min max abs clamp select pack unpack vec2 vec4 popc clz ctz log2 size layout_of "
-    "mirrors broadcast load_vec store_vec load_into shared_address address descriptor asm cuda "
-    "outs inouts ins completion print assume aligned disjoint"
+    "mirrors broadcast load_vec store_vec load_into is_shared shared_address address descriptor "
+    "asm cuda outs inouts ins completion print assume aligned disjoint"
 )
-# Memory orders are compile-time arguments of `std.atomic`; layouts are those of tensor maps.
-_VALUES = "relaxed acquire release acq_rel swizzle32 swizzle64 swizzle128"
+# Layouts are those of tensor maps.
+_VALUES = "swizzle32 swizzle64 swizzle128"
 
 VALUE_WORDS = tuple(_VALUES.split())
 
 BUILTINS: Mapping[str, Symbol] = {
     word: Symbol(name=word, kind=SymbolKind.BUILTIN, module="", span=NOWHERE)
-    for word in (*_SCALARS.split(), *_FUNCTIONS.split(), *VALUE_WORDS)
+    for word in (*_SCALARS.split(), *_FUNCTIONS.split(), *VALUE_WORDS, *ORDERS)
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import gcd
 from types import MappingProxyType
 
 from prismc.checker.perspectives.aliases import Roots, pointer_variables
+from prismc.checker.perspectives.atomics import Atomics, Scopes
 from prismc.checker.perspectives.calls import check_call
 from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import (
@@ -35,13 +37,15 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
     varies: dict[int, Perspective] = {}
     bounds: dict[int, Bound] = {}
     uniform: dict[str, frozenset[typed.Variable]] = {}
+    scopes: dict[str, Mapping[typed.Variable, Perspective]] = {}
     refused = set(program.refused)
     for symbol, body in program.bodies.items():
         before = sink.errors_reported
         instance_sink = InstanceSink(sink, body.instance)
-        checker = _BodyChecker(body, instance_sink, varies, bounds, uniform)
+        checker = _BodyChecker(body, instance_sink, varies, bounds, uniform, scopes)
         checker.statements(body.statements)
         uniform[symbol] = frozenset(checker.data.uniform_parameters)
+        scopes[symbol] = checker.atomics.scopes
         if sink.errors_reported > before:
             refused.add(symbol)
     return PerspectiveFacts(
@@ -61,6 +65,7 @@ class _BodyChecker:
         varies: dict[int, Perspective],
         bounds: dict[int, Bound],
         uniform: dict[str, frozenset[typed.Variable]],
+        scopes: Scopes,
     ) -> None:
         self._instance = body.instance
         self._sink = sink
@@ -69,11 +74,13 @@ class _BodyChecker:
         self._scope = Scope(body)
         written = _written_roots(body, self._scope)
         self.data = Data(self._scope, sink, varies, self._call, written)
+        self.atomics = Atomics(scopes, self._scope, self.data, sink)
         self._writes = Writes(self._scope, self.data, sink)
         self._views = Views(self._scope, self.data, sink)
 
     def _call(self, call: typed.Call) -> None:
         check_call(call, self._scope, self.data, self._uniform, self._sink)
+        self.atomics.judge(call)
 
     def statements(self, body: tuple[typed.Statement, ...]) -> None:
         for statement in body:

@@ -368,3 +368,18 @@ class PointerAssignment(Problem):
     name: str
     target: Perspective
     given: Perspective
+
+
+class ScopeTooNarrow(Problem):
+    code = "P0429"
+    title = "an atomic scope narrower than the pointer"
+    message = (
+        "`{callee}` is atomic among the threads of {scope}, and this pointer is {given}: "
+        "others may touch the element at the same time"
+    )
+    label = "{given}"
+    help_text = "pass {given} as the scope, or narrow the pointer with `partition`"
+
+    callee: str
+    scope: Perspective
+    given: Perspective

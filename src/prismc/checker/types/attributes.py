@@ -21,7 +21,7 @@ from prismc.source.span import Span
 
 _ATTRIBUTES = ("requires", "launch", "effects", "assume")
 _LAUNCH = ("threads", "min_blocks", "cluster", "cooperative")
-_EFFECTS = ("reads", "writes", "syncs", "agent", "completes", "needs")
+_EFFECTS = ("reads", "writes", "scope", "syncs", "agent", "completes", "needs")
 _LARGEST_BLOCK = 1024  # threads (CUDA C++ Programming Guide, "Compute Capabilities")
 
 Declared = ast.Function | ast.Kernel
@@ -221,15 +221,15 @@ class Attributes(Constructs):
             return None
         variables: dict[str, list[typed.Variable]] = {"reads": [], "writes": []}
         words: dict[str, list[str]] = {"agent": [], "completes": [], "needs": []}
-        syncs: Perspective | None = None
+        whole: dict[str, Perspective | None] = {"scope": None, "syncs": None}
         for effect in attribute.arguments:
             name = self._effect_name(effect)
             if name is None or not isinstance(effect, ast.Call):
                 continue
             if name in variables:
                 variables[name] += self._effect_variables(effect)
-            elif name == "syncs":
-                syncs = self.perspective_of(effect.arguments[0]) if effect.arguments else None
+            elif name in whole:
+                whole[name] = self.perspective_of(effect.arguments[0]) if effect.arguments else None
             elif name == "completes":
                 self.refuse_async(effect.span, "`completes(..)`")
             else:
@@ -237,7 +237,8 @@ class Attributes(Constructs):
         return typed.Effects(
             reads=tuple(variables["reads"]),
             writes=tuple(variables["writes"]),
-            syncs=syncs,
+            scope=whole["scope"],
+            syncs=whole["syncs"],
             agent=words["agent"][0] if words["agent"] else "generic",
             completes="",
             needs=tuple(words["needs"]),

@@ -190,6 +190,7 @@ _TABLE: dict[str, tuple[int, int, _Build]] = {
     "mirrors": (1, 1, Builtins._layout_fact),
     "broadcast": (1, 1, Builtins._broadcast),
     "load_vec": (2, 2, Builtins._load_vector),
+    "is_shared": (1, 1, Builtins._is_shared),
     "shared_address": (1, 2, Builtins._address),
     "address": (1, 2, Builtins._address),
     "descriptor": (2, 2, Builtins._descriptor),

@@ -108,7 +108,7 @@ class BadGenericKind(Problem):
     code = "P0355"
     title = "an unknown kind of generic"
     message = "`{name}` has no kind of generic"
-    help_text = "write `type`, `int`, `bool`, `perspective` or `fn(..) -> ..`"
+    help_text = "write `type`, `int`, `bool`, `perspective`, `order` or `fn(..) -> ..`"
 
     name: str
 

@@ -22,6 +22,7 @@ from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
 from prismc.hardware.groups import Bound, Level, Perspective
+from prismc.hardware.orders import MemoryOrder
 from prismc.hardware.scalars import BOOL, F32, I32
 from prismc.source.record import Record
 from prismc.source.span import Span
@@ -34,11 +35,14 @@ class Unknown(Record):
 
 UNKNOWN = Unknown()
 
-# A generic argument: a type, a perspective, a function, an int or a bool, or not known.
-Argument = Type | Perspective | typed.Instance | int | bool | Unknown
+# A generic argument: a type, a perspective, a memory order, a function, an int or a bool, or not
+# known.
+Argument = Type | Perspective | MemoryOrder | typed.Instance | int | bool | Unknown
 
 # What a local name stands for while a body is elaborated.
-Binding = typed.Variable | typed.Constant | Type | Perspective | typed.Instance | Unknown
+Binding = (
+    typed.Variable | typed.Constant | Type | Perspective | MemoryOrder | typed.Instance | Unknown
+)
 
 
 class Request(Record):

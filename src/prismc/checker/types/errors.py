@@ -214,6 +214,15 @@ class NotAPerspective(Problem):
     what: str
 
 
+class NotAnOrder(Problem):
+    code = "P0333"
+    title = "not a memory order"
+    message = "{what} is no memory order"
+    help_text = "write `relaxed`, `acquire`, `release`, `acq_rel` or the name of a generic `order`"
+
+    what: str
+
+
 class BadPerspectiveSize(Problem):
     code = "P0323"
     title = "a perspective's size that is not possible"

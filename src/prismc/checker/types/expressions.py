@@ -11,7 +11,7 @@ from prismc.checker.types.call_errors import (
     NoSingleValue,
 )
 from prismc.checker.types.calls import Calls
-from prismc.checker.types.context import Unknown, is_refused
+from prismc.checker.types.context import Binding, Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     AtomicAccess,
@@ -35,6 +35,7 @@ from prismc.checker.types.model import (
 from prismc.checker.types.show import show
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
+from prismc.hardware.orders import MemoryOrder
 from prismc.hardware.scalars import I64
 from prismc.source.span import Span
 
@@ -93,9 +94,7 @@ class Expressions(Calls):
             return self.refused(node.span)
         if binding is None:
             return self._outer_name(node, symbol)
-        kind = "type" if isinstance(binding, Type) else "function"
-        kind = "perspective" if isinstance(binding, Perspective) else kind
-        self.report(NotAValue(at=node.span, what=f"`{symbol.name}`, a generic {kind},"))
+        self.report(NotAValue(at=node.span, what=f"`{symbol.name}`, a generic {_kind(binding)},"))
         return self.refused(node.span)
 
     def _read(self, node: ast.Expression, variable: typed.Variable) -> typed.Expression:
@@ -315,6 +314,20 @@ class Expressions(Calls):
             scaled = self.combine("*", flat, self.as_integer(length, wide), at, at)
             flat = self.combine("+", scaled, index, at, at)
         return None if is_refused(flat) else flat
+
+
+
+def _kind(binding: Binding) -> str:
+    """How messages call a generic that is no value."""
+    match binding:
+        case Type():
+            return "type"
+        case Perspective():
+            return "perspective"
+        case MemoryOrder():
+            return "order"
+        case _:
+            return "function"
 
 
 _GENERIC_KINDS = (SymbolKind.FUNCTION, SymbolKind.KERNEL, SymbolKind.BUILTIN)

@@ -190,6 +190,8 @@ class Generics(Builtins):
                 return UNKNOWN if self.is_failed and self.is_trial else type_
             case "perspective":
                 return self.perspective_of(node)
+            case "order":
+                return self.order_of(node)
             case "bool":
                 constant = self.constant_value(node, "a generic argument", BOOLEAN)
                 return self._known(None if constant is None else bool(constant.value))
@@ -351,7 +353,8 @@ def is_expression_function(node: ast.Function) -> bool:
 
 
 def kind_of(generic: ast.Generic) -> str:
-    """`type`, `int`, `bool`, `perspective` or `fn`; other words are reported with the signature."""
+    """`type`, `int`, `bool`, `perspective`, `order` or `fn`; other words are reported with the
+    signature."""
     if isinstance(generic.kind, ast.FunctionTypeExpression):
         return "fn"
     return generic.kind.name if isinstance(generic.kind, ast.Reference) else ""

@@ -7,7 +7,15 @@ from prismc.checker.types.call_errors import NeedsUnsafe
 from prismc.checker.types.context import is_refused
 from prismc.checker.types.conversions import is_integer
 from prismc.checker.types.errors import NotAPointer
-from prismc.checker.types.model import ERROR, INT, PointerType, ScalarType, Type, VectorType
+from prismc.checker.types.model import (
+    BOOLEAN,
+    ERROR,
+    INT,
+    PointerType,
+    ScalarType,
+    Type,
+    VectorType,
+)
 from prismc.checker.types.number_builtins import UNSIGNED, BuiltinCall, NumberBuiltins
 from prismc.checker.types.show import show
 from prismc.checker.types.walk import expressions_in
@@ -123,6 +131,18 @@ class MemoryBuiltins(NumberBuiltins):
         self.report(NotAPointer(at=node.span, where=f"`{call.name}`", found=show(value.type)))
         self.is_failed = True
         return None
+
+    def _is_shared(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`is_shared(p)`: where p points, for text that is faster when it knows."""
+        if not self.is_unsafe:
+            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+            return self.refused(call.span)
+        pointer = self.pointer_argument(call, call.arguments[0])
+        if pointer is None:
+            return self.refused(call.span)
+        return typed.Builtin(
+            id=self.id(), span=call.span, type=BOOLEAN, name=call.name, arguments=(pointer,)
+        )
 
     def _address(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`shared_address(p, i)` (u32) and `address(p, i)` (u64), for `asm` operands."""

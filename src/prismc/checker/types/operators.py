@@ -318,6 +318,12 @@ class Operators(TypeExpressions):
             if left is None or right is None:
                 return self.refused(node.span)
             return self.constant(node.span, BOOLEAN, _compare(node.operator, left, right))
+        if any(self.names_order(side) for side in sides) and node.operator in ("==", "!="):
+            orders = [self.order_of(side) for side in sides]
+            if None in orders:
+                return self.refused(node.span)
+            same = orders[0] is orders[1]
+            return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))
         if all(self.names_type(side) for side in sides) and node.operator in ("==", "!="):
             same = self.type_of(node.left) == self.type_of(node.right)
             return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))

@@ -15,6 +15,7 @@ from prismc.checker.types.model import (
     VoidType,
 )
 from prismc.hardware.groups import Perspective
+from prismc.hardware.orders import MemoryOrder
 
 
 def show(of: Type) -> str:
@@ -63,6 +64,8 @@ def word(value: object) -> str:
             return f"{value.level.name.lower()}{value.size}"
         case VectorType(element=element, lanes=lanes):
             return f"{element}x{lanes}"
+        case MemoryOrder():
+            return value.value
         case Type():
             return "".join(c if c.isalnum() else "_" for c in show(value)).strip("_")
         case _:
@@ -76,5 +79,7 @@ def show_argument(value: object) -> str:
             return "true" if value else "false"
         case Type():
             return show(value)
+        case MemoryOrder():
+            return value.value
         case _:
             return str(getattr(value, "name", value))

@@ -27,7 +27,7 @@ from prismc.frontend import ast
 from prismc.hardware.groups import THREAD, Level, Perspective
 from prismc.source.record import replace
 
-_KINDS = ("type", "int", "bool", "perspective", "fn")
+_KINDS = ("type", "int", "bool", "perspective", "order", "fn")
 
 
 class Signatures(Attributes):

@@ -11,6 +11,7 @@ from prismc.checker.types.errors import (
     BadArrayLength,
     BadPerspectiveSize,
     BadVector,
+    NotAnOrder,
     NotAPerspective,
     NotAType,
     TypeNotAllowed,
@@ -27,6 +28,7 @@ from prismc.checker.types.model import (
 from prismc.checker.types.show import show
 from prismc.frontend import ast
 from prismc.hardware.groups import SPELLINGS, Perspective
+from prismc.hardware.orders import ORDERS, MemoryOrder
 from prismc.hardware.scalars import ALIASES, SCALARS
 
 _SCALAR_TYPES: dict[str, Type] = {
@@ -191,6 +193,31 @@ class TypeExpressions(Conversions):
         note = self.note(symbol.span, "it is declared here") if symbol and symbol.module else ()
         self.report(NotAPerspective(at=node.span, what=what, related=note))
         return None
+
+    def order_of(self, node: ast.Expression) -> MemoryOrder | None:
+        """The memory order that an expression names, None after reporting (or if not known)."""
+        binding = self.binding_at(node)
+        symbol = self.symbol_at(node)
+        if isinstance(binding, MemoryOrder):
+            return binding
+        if symbol is not None and symbol.kind is SymbolKind.BUILTIN and symbol.name in ORDERS:
+            return ORDERS[symbol.name]
+        is_name = isinstance(node, ast.Reference | ast.Member)
+        if isinstance(binding, Unknown) or (is_name and symbol is None):
+            self.is_failed = True
+            return None
+        if symbol is None or symbol.kind is not SymbolKind.UNKNOWN:
+            what = f"`{symbol.name}`" if symbol is not None else "this"
+            note = self.note(symbol.span, "it is declared here") if symbol and symbol.module else ()
+            self.report(NotAnOrder(at=node.span, what=what, related=note))
+        self.is_failed = True
+        return None
+
+    def names_order(self, node: ast.Expression) -> bool:
+        """Whether an expression stands for a memory order, without reporting anything."""
+        symbol = self.symbol_at(node)
+        is_word = symbol is not None and symbol.kind is SymbolKind.BUILTIN and symbol.name in ORDERS
+        return is_word or isinstance(self.binding_at(node), MemoryOrder)
 
     def names_perspective(self, node: ast.Expression) -> bool:
         """Whether an expression stands for a perspective, without reporting anything."""

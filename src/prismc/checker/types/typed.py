@@ -472,12 +472,14 @@ class InstanceKind(Enum):
 class Effects(Record):
     """What `@effects(..)` declares, names resolved; None in an instance means undeclared.
 
-    `needs` holds feature or target words as written; `completes` one of "", `commit_group`,
+    `scope` holds the threads among which accesses through `atomic` parameters are atomic; `needs`
+    holds feature or target words as written; `completes` one of "", `commit_group`,
     `bulk_group`, `wgmma_group`, `mbarrier`.
     """
 
     reads: tuple[Variable, ...]
     writes: tuple[Variable, ...]
+    scope: Perspective | None
     syncs: Perspective | None
     agent: str
     completes: str

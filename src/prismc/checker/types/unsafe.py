@@ -15,7 +15,7 @@ from prismc.checker.types.call_errors import (
     BadAsm,
     NeedsUnsafe,
 )
-from prismc.checker.types.context import Unknown, is_refused
+from prismc.checker.types.context import Binding, Unknown, is_boolean, is_refused
 from prismc.checker.types.model import (
     INT,
     ArrayType,
@@ -28,11 +28,14 @@ from prismc.checker.types.places import Places
 from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
+from prismc.hardware.groups import Perspective
+from prismc.hardware.orders import MemoryOrder, scope_word
 from prismc.source.record import Record
 
 _LISTS = ("outs", "inouts", "ins")
 _DOLLAR = re.compile(r"\$(\$|\d+|[A-Za-z_]\w*)?")
 _LARGEST_OPERANDS = 1024
+_NAMED_IN_TEXT = (SymbolKind.GENERIC, SymbolKind.CONSTANT, SymbolKind.LOOP)
 
 
 class Operands(Record):
@@ -267,21 +270,41 @@ class Unsafe(Places):
         )
 
     def _constant_text(self, call: BuiltinCall, word: str) -> str | None:
-        """`$name`: a generic int or bool of the function."""
-        for symbol, binding in self.environment.items():
-            if symbol.name != word or symbol.kind is not SymbolKind.GENERIC:
-                continue
-            if isinstance(binding, typed.Constant):
-                return str(int(binding.value))
-            if isinstance(binding, Unknown):
-                return "0"
+        """`$name`: a generic or a constant of the function, as PTX writes it."""
+        found = [
+            _ptx_word(binding)
+            for symbol, binding in self.environment.items()
+            if symbol.name == word and symbol.kind in _NAMED_IN_TEXT
+        ]
+        if len(found) == 1 and found[0] is not None:
+            return found[0]
+        reason = f"`${word}` names no generic or constant here that PTX has a word for"
+        if len(found) > 1:
+            reason = f"`${word}` may be one of {len(found)} constants of this function"
         self._bad(
             call,
-            f"`${word}` names no generic int or bool of this function",
-            "write `$0` for an operand, `$$` for a dollar",
+            reason,
+            "write `$0` for an operand, `$$` for a dollar; give constants names of their own",
             call.arguments[0],
         )
         return None
+
+
+def _ptx_word(binding: Binding) -> str | None:
+    """A number, an order's or a type's name, or the scope that holds a perspective."""
+    match binding:
+        case typed.Constant(value=value):
+            return str(int(value))
+        case Unknown():
+            return "0"
+        case MemoryOrder():
+            return binding.value
+        case Perspective():
+            return scope_word(binding)
+        case ScalarType(scalar=scalar) if not is_boolean(binding):
+            return scalar.ptx_name
+        case _:
+            return None
 
 
 def _append(pieces: list[str | int], text: str) -> None:

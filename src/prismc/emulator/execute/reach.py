@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prismc.emulator.checks.overflow import report_wrapped_index
 from prismc.emulator.memory import (
     LOCAL_START,
     LOCAL_WINDOW,
@@ -180,6 +181,9 @@ class Reach:
         wrong = np.flatnonzero(lost)
         lanes = wrong if chosen is None else chosen[wrong]
         everyone = len(addresses) == 1 and chosen is None
+        first = 0 if everyone else int(lanes[0])
+        if report_wrapped_index(self.machine.findings, run, self.site, first, space):
+            return
         self.machine.findings.out_of_bounds(
             run,
             self.site,

@@ -17,7 +17,7 @@ from prismc.ir.lowering.views import IndexMap, View
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, Extract, UnaryOperator
 from prismc.ir.ops.control import If, Yield
 from prismc.ir.ops.groups import Broadcast
-from prismc.ir.ops.memory import Address, AddressKind, ArrayLoad, SubArray
+from prismc.ir.ops.memory import Address, AddressKind, ArrayLoad, IsShared, SubArray
 from prismc.ir.types import BOOLEAN, INT, UINT, ULONG, ArrayType, ScalarType, Type, VectorType
 from prismc.source.span import Span
 
@@ -92,6 +92,9 @@ class Expressions:
             case typed.Load(pointer=pointer, index=index):
                 base, place = self.place(pointer, index)
                 return builder.load(base, place, lower_element(expression.type))
+            case typed.Builtin(name="is_shared", arguments=(pointer,)):
+                base, result = self.view(pointer).base, (Value(BOOLEAN),)
+                return self._add(IsShared(pointer=base, results=result, span=self._span))
             case typed.Builtin(name=name, arguments=arguments):
                 values = tuple(self._value(argument) for argument in arguments)
                 return lower_builtin(self._frame, name, values, lower_element(expression.type))

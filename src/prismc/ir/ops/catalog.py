@@ -37,6 +37,7 @@ OPS: tuple[type[Op], ...] = (
     memory.SharedMemory,
     memory.SharedView,
     memory.PointerCast,
+    memory.IsShared,
     memory.Load,
     memory.Store,
     memory.Address,

@@ -80,6 +80,13 @@ class PointerCast(Op):
     pointer: Value
 
 
+class IsShared(Op):
+    """Whether a pointer leads to shared memory, rather than to global; a bool."""
+
+    spelling = "pointer.is_shared"
+    pointer: Value
+
+
 class Load(Op):
     """The element at `index`, or, when the result is a vector of the pointer's element type, that
     many elements from `index` on in one aligned access."""
