@@ -182,6 +182,18 @@ def _wgmma_tiles(random: Random) -> Launch:
     return Launch((2, 1), 128, args, {2: a.astype(np.float32) @ b.astype(np.float32)})
 
 
+def _cluster_sum(random: Random) -> Launch:
+    data = random.integers(0, 100, (12, 64), np.int32)
+    sums = data.reshape(3, -1).sum(1, dtype=np.int32)
+    return Launch(12, 64, [data, np.zeros(3, np.int32)], {1: sums})
+
+
+def _cluster_multicast(random: Random) -> Launch:
+    data = random.integers(0, 100, (3, 256)).astype(np.float32)
+    result = np.repeat(data, 2, axis=0) + np.arange(6, dtype=np.float32)[:, None]
+    return Launch(6, 64, [data, np.zeros((6, 256), np.float32)], {1: result})
+
+
 _TENSOR_FAULTS = (
     Fault("wait(&full, 0);", "", (Kind.UNINIT, Kind.LIFETIME, *RACE)),
     Fault("proxy_fence();\n    __syncthreads();\n    if", "__syncthreads();\n    if",
@@ -373,6 +385,37 @@ KERNELS = (
             Fault("b[2][16 * 128]", "b[2][15 * 128]", (Kind.BOUNDS, *RACE, Kind.LIFETIME)),
             Fault("for (int j = 0; j < 4; ++j) multiply",
                   "if (t < 96) for (int j = 0; j < 4; ++j) multiply", (Kind.PERSPECTIVE,)),
+        ),
+    ),
+    Kernel(
+        "cluster_sum",
+        _cluster_sum,
+        "sm_90",
+        faults=(
+            Fault("cluster_arrive();\n    cluster_wait();\n    if (rank == 0", "if (rank == 0",
+                  (*RACE, Kind.UNINIT)),
+            Fault("    cluster_wait();\n    if (rank == 0", "    if (rank == 0",
+                  (*RACE, Kind.UNINIT)),
+            Fault("barrier.cluster.arrive.aligned", "barrier.cluster.arrive.relaxed.aligned",
+                  RACE),
+            Fault("%1, 0;", "%1, 4;", (Kind.BOUNDS,)),
+            Fault("cluster_arrive();\n    cluster_wait();\n    if (rank == 0",
+                  "if (rank) cluster_arrive();\n    cluster_wait();\n    if (rank == 0",
+                  (*RACE, Kind.DEADLOCK, Kind.UNINIT)),
+            Fault("__syncthreads();\n    for", "for", (*RACE, Kind.UNINIT)),
+        ),
+    ),
+    Kernel(
+        "cluster_multicast",
+        _cluster_multicast,
+        "sm_90",
+        faults=(
+            Fault("(short)3", "(short)1", (Kind.DEADLOCK,)),
+            Fault("(short)3", "(short)7", (Kind.COUNT,)),
+            Fault("wait(&full, 0);", "", (Kind.UNINIT, Kind.LIFETIME, *RACE)),
+            Fault("expect(&full, 1024)", "expect(&full, 512)", (Kind.COUNT,)),
+            Fault('asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;"'
+                  ' ::: "memory");\n    if', "if", (*RACE, Kind.UNINIT)),
         ),
     ),
     Kernel("divergence", _divergence),

@@ -9,6 +9,7 @@ import numpy as np
 
 from prismc.emulator.barriers import BlockBarriers
 from prismc.emulator.bulk import BulkGroups
+from prismc.emulator.clusters import ClusterBarriers
 from prismc.emulator.copies import ThreadCopies
 from prismc.emulator.flow import Spin
 from prismc.emulator.frames import Frame
@@ -68,6 +69,7 @@ class Batch:
         self.ready: dict[tuple[int, tuple[int, ...]], Group] = {}
         self.resting: list[Resting] = []
         self.barriers = BlockBarriers(self)
+        self.clusters = ClusterBarriers(self)
         self.meetings = Meetings(self)
         self.mbarriers = MBarriers(self)
         self.copies = ThreadCopies(self)
@@ -210,6 +212,7 @@ class Batch:
         self.exited += run.count
         if self.alive_count:
             self.barriers.settle()
+            self.clusters.settle()
             self.meetings.settle()
         else:
             self.copies.finish()

@@ -14,7 +14,7 @@ import numpy as np
 from prismc.emulator.events import Async
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.schedule import Copies
-from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
 
 if TYPE_CHECKING:
     from prismc.emulator.batch import Batch
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 # new bytes of a reduction = update(old bytes, copied bytes), both uint8 `[n]`.
 Update = Callable[[Lanes, Lanes], Lanes]
+WordUpdate = Callable[[Lanes, Lanes, Lanes], Lanes]
+
+
+def bytewise(update: WordUpdate, type_name: str) -> Update:
+    """An update of words as one of their bytes."""
+    dtype = UNSIGNED[bits_of(type_name)]
+
+    def apply(old: Lanes, new: Lanes) -> Lanes:
+        result: Lanes = update(old.view(dtype), new.view(dtype), new.view(dtype))
+        return result.view(np.uint8)
+
+    return apply
 
 
 class Span(NamedTuple):

@@ -10,6 +10,7 @@ from prismc.emulator.execute import (
     asynchronous,
     atomics,
     calls,
+    cluster,
     compute,
     control,
     mbarrier,
@@ -51,6 +52,9 @@ OPENERS: dict[str, Opener] = {
     "bar": sync.open_barrier,
     "barrier": sync.open_barrier,
     "mbarrier": mbarrier.open_mbarrier,
+    "mapa": cluster.open_map_address,
+    "getctarank": cluster.open_rank,
+    "griddepcontrol": control.open_nothing,
     "wgmma": wgmma.open_wgmma,
     "setmaxnreg": control.open_nothing,
     "cp": asynchronous.open_copy,
@@ -61,5 +65,7 @@ OPENERS: dict[str, Opener] = {
 
 def open_instruction(decoder: Decoder, site: Instruction) -> Decoded:
     """One instruction, decoded. Raises PtxError for what this machine does not run."""
+    if site.form.has("async") and site.form.name in ("st", "red"):
+        return cluster.open_remote_store(decoder, site)
     opener = OPENERS.get(site.form.name, compute.open_registered)
     return opener(decoder, site)

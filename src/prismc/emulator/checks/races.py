@@ -238,13 +238,17 @@ class RaceWatch(Watch):
     def _is_tracked(self, region: Region) -> bool:
         return self.races and region.space in ("shared", "global") and region.is_shared_state
 
+    def _is_private(self, region: Region) -> bool:
+        """Whether only threads of one block reach each place of the region."""
+        return region.space == "shared" and self.machine.shape.cluster.volume == 1
+
     def _touch(self, run: Run, site: Instruction, place: Place, size: int) -> Touch:
         lanes = run.lane_numbers() if place.chosen is None else run.lane_numbers()[place.chosen]
         shadow, access, packed = self._access(
             run.batch, site, place.region, place.offsets, size, lanes
         )
         known = self.clocks.of(run.batch)
-        base = known.base[access.lanes] if place.region.space == "shared" else _NOTHING
+        base = known.base[access.lanes] if shadow.is_private else _NOTHING
         return Touch(shadow, access, base, packed)
 
     def _access(
@@ -260,7 +264,9 @@ class RaceWatch(Watch):
         known = self.clocks.of(batch)
         shadow: Shadow | None = region.shadow
         if shadow is None:
-            shadow = region.shadow = Shadow(region, known.row_width)
+            shadow = region.shadow = Shadow(
+                region, known.row_width, is_private=self._is_private(region)
+            )
         shadow.refine(size)
         index = np.broadcast_to(offsets >> shadow.shift, lanes.shape)
         packed = np.arange(len(lanes))

@@ -186,9 +186,11 @@ Table = WarpTable | ThreadTable
 class Shadow:
     """The accesses to one region. Tables of readers and of strong accesses are made when needed."""
 
-    def __init__(self, region: Region, width: int) -> None:
+    def __init__(self, region: Region, width: int, *, is_private: bool) -> None:
         self.region = region
         self.width = width
+        # Whether only the threads of one block reach each granule.
+        self.is_private = is_private
         self.shift = 2
         self.writer = LastTable(self.granules)
         # The number of the asynchronous operation that writes or reads a granule; 0: none.
@@ -213,7 +215,7 @@ class Shadow:
     def table(self, name: str) -> Table:
         """A table, made when first asked for."""
         if name not in self.tables:
-            if self.region.space == "shared":
+            if self.is_private:
                 self.tables[name] = WarpTable(self.granules, self.width // WARP)
             else:
                 self.tables[name] = ThreadTable(self.granules, self.width)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prismc.emulator.bulk import Delivery, Span, Transfer, Update
+from prismc.emulator.bulk import Delivery, Span, Transfer, Update, bytewise
 from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.execute.access import packed_source
@@ -15,7 +15,6 @@ from prismc.emulator.execute.reach import Reach
 from prismc.emulator.findings import Kind
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Address, Immediate, Instruction, Operand, Vector
-from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
 from prismc.emulator.tensors import SIZE as MAP_SIZE
 from prismc.emulator.tensors import TensorMap, decode
 
@@ -103,10 +102,7 @@ class _Copy:
         update = update_of(names[0], types[0], flush=False)
         if update is None:
             decoder.refuse(self.site, f"`.{names[0]}` of .{types[0]} is not supported")
-        dtype = UNSIGNED[bits_of(types[0])]
-        return lambda old, new: update(old.view(dtype), new.view(dtype), new.view(dtype)).view(
-            np.uint8
-        )
+        return bytewise(update, types[0])
 
     def shared_address(self, run: Run, where: AddressOf, reach: Reach) -> Place | None:
         """Where one thread's shared or global address leads."""
@@ -298,11 +294,7 @@ class _TensorCopy(_Copy):
         if not names:
             return None
         type_name = f"{'f' if tensor.is_float else 'u'}{8 * tensor.element}"
-        update: Any = update_of(names[0], type_name, flush=False)
-        dtype = UNSIGNED[8 * tensor.element]
-
-        def apply(old: Lanes, new: Lanes) -> Lanes:
-            result: Lanes = update(old.view(dtype), new.view(dtype), new.view(dtype))
-            return result.view(np.uint8)
-
-        return apply
+        update = update_of(names[0], type_name, flush=False)
+        if update is None:
+            self.decoder.refuse(self.site, f"`.{names[0]}` of .{type_name} is not supported")
+        return bytewise(update, type_name)

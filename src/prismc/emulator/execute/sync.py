@@ -9,6 +9,7 @@ import numpy as np
 from prismc.emulator.barriers import Finish, Waiting
 from prismc.emulator.code import ConstantSlot, End, Step
 from prismc.emulator.decode import Decoded, Decoder, Source
+from prismc.emulator.execute.cluster import open_cluster_barrier
 from prismc.emulator.execute.members import mask_members
 from prismc.emulator.execute.qualifiers import SCOPES
 from prismc.emulator.frames import Frame
@@ -27,7 +28,7 @@ def open_barrier(decoder: Decoder, site: Instruction) -> Decoded:
     """`bar` and `barrier`, which differ in nothing that this machine tells apart."""
     form = site.form
     if form.has("cluster"):
-        decoder.refuse(site, "cluster barriers are not supported")
+        return open_cluster_barrier(decoder, site)
     unknown = [m for m in form.modifiers if m not in _KNOWN]
     if unknown:
         decoder.refuse(site, f"unknown modifier `.{unknown[0]}`")
