@@ -6,6 +6,8 @@ Source: PTX ISA, "Parallel Synchronization and Communication Instructions" (`bar
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from prismc.source.record import Record
 
 WARP_THREADS = 32
@@ -17,19 +19,34 @@ LAST_NAMED_BARRIER = 15
 LANE_GROUPS = (2, 4, 8, 16, 32)
 
 
+class Cost(IntEnum):
+    """What a synchronising instruction costs beside the others, the cheapest first.
+
+    A warp's lanes mostly wait for nobody; an arrival never waits; a barrier of several warps waits
+    for the slowest, whoever they are.
+    """
+
+    WARP = 1
+    ARRIVE = 2
+    BLOCK = 3
+    WAIT_COMPLETE = 4
+    WAIT = 5
+
+
 class Primitive(Record):
     """A barrier instruction, with the words of the plan for it."""
 
     name: str
     ptx: str
+    cost: Cost
 
 
 PRIMITIVES: dict[str, Primitive] = {
     primitive.name: primitive
     for primitive in (
-        Primitive(name="block barrier", ptx="bar.sync 0"),
-        Primitive(name="warp barrier", ptx="bar.warp.sync mask"),
-        Primitive(name="named barrier", ptx="bar.sync barrier, count"),
+        Primitive(name="block barrier", ptx="bar.sync 0", cost=Cost.BLOCK),
+        Primitive(name="warp barrier", ptx="bar.warp.sync mask", cost=Cost.WARP),
+        Primitive(name="named barrier", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
     )
 }
 

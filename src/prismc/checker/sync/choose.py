@@ -73,7 +73,7 @@ def instance_plan(
                 count=size,
                 barrier=numbers.get(size, 0) if kind is SyncKind.NAMED_BARRIER else 0,
                 at=item.reasons[0].later.at,
-                edges=_edges(planned, item.reasons),
+                edges=edges_of(planned, item.reasons),
             )
         )
     return InstancePlan(symbol=planned.graph.symbol, operations=tuple(operations))
@@ -145,8 +145,8 @@ def earlier_note(conflict: Conflict) -> Related:
 VERBS = {"READ": "is read", "WRITE": "is written", "UPDATE": "is updated atomically"}
 
 
-def _edges(planned: Planned, reasons: Iterable[Conflict]) -> tuple[Edge, ...]:
-    """The reasons of a barrier, each pair of places in the text once."""
+def edges_of(planned: Planned, reasons: Iterable[Conflict]) -> tuple[Edge, ...]:
+    """Conflicts for people, each pair of places in the text once."""
     found: dict[object, Edge] = {}
     for reason in reasons:
         key = (reason.earlier.at, reason.later.at, reason.hazard, reason.around)

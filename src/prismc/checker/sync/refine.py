@@ -51,10 +51,11 @@ def refine(
     if len(barriers) * visits <= MOST_VISITS:
         barriers = _explained(graph, conflicts, barriers)
         barriers = [_narrowed(graph, conflicts, barriers, index) for index in range(len(barriers))]
-    return tuple(barriers), verify(graph, conflicts, _orders(barriers))
+    return tuple(barriers), verify(graph, conflicts, orders_of(barriers))
 
 
-def _orders(barriers: Iterable[Barrier]) -> dict[tuple[Node, bool], Coverage]:
+def orders_of(barriers: Iterable[Barrier]) -> dict[tuple[Node, bool], Coverage]:
+    """The order that each barrier makes, by its place."""
     return {item.key: barrier(item.units) for item in barriers}
 
 
@@ -75,7 +76,7 @@ def _explained(graph: Graph, conflicts: Conflicts, barriers: list[Barrier]) -> l
 def _missing_without(
     graph: Graph, conflicts: Conflicts, barriers: list[Barrier], item: Barrier
 ) -> tuple[Conflict, ...]:
-    rest = _orders(other for other in barriers if other is not item)
+    rest = orders_of(other for other in barriers if other is not item)
     return verify(graph, conflicts, rest).conflicts
 
 
@@ -89,7 +90,7 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     warps = tuple(warp for unit in item.units for warp in _warps(unit))
     narrow = Barrier(insertion=item.insertion, units=warps, reasons=item.reasons)
     trial = [*barriers[:index], narrow, *barriers[index + 1 :]]
-    is_enough = not verify(graph, conflicts, _orders(trial)).conflicts
+    is_enough = not verify(graph, conflicts, orders_of(trial)).conflicts
     if is_enough:
         barriers[index] = narrow
     return barriers[index]

@@ -7,6 +7,7 @@ and hardware barriers are chosen at the end, when all functions are known.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import MappingProxyType
 
 from prismc.checker.memory.facts import MemoryFacts
@@ -31,6 +32,16 @@ from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Level
 from prismc.hardware.primitives import MOST_THREADS
+from prismc.source.record import Record
+
+
+class Function(Record):
+    """A function with its barriers, and the judge of its accesses that they were found with."""
+
+    instance: typed.Instance
+    planned: Planned
+    conflicts: Conflicts
+
 
 _PLANNED = (typed.InstanceKind.KERNEL, typed.InstanceKind.DEVICE)
 
@@ -39,13 +50,7 @@ def plan_synchronisation(
     program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, sink: Sink
 ) -> SyncPlan:
     """Plan every function that earlier passes have accepted."""
-    callees: dict[str, FunctionSummary] = {}
-    planned: list[Planned] = []
-    for body in _accepted(program, perspectives):
-        built = build_graph(body, program.bodies, memory, callees)
-        found, verdict = _plan(body.instance, built, sink)
-        callees[body.instance.symbol] = _summary(body, built, verdict)
-        planned.append(found)
+    planned = [each.planned for each in functions_of(program, perspectives, memory, sink)]
     numbers = number_barriers(planned)
     instances: dict[str, InstancePlan] = {}
     first = 0
@@ -60,14 +65,19 @@ def build_graphs(
     program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts
 ) -> tuple[Graph, ...]:
     """The graphs alone, for people; problems are reported when the program is planned."""
+    return tuple(each.planned.graph for each in functions_of(program, perspectives, memory, Sink()))
+
+
+def functions_of(
+    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, sink: Sink
+) -> Iterator[Function]:
+    """Each function with its graph and its barriers, callees first."""
     callees: dict[str, FunctionSummary] = {}
-    graphs: list[Graph] = []
     for body in _accepted(program, perspectives):
         built = build_graph(body, program.bodies, memory, callees)
-        _, verdict = _plan(body.instance, built, Sink())
+        function, verdict = _plan(body.instance, built, sink)
         callees[body.instance.symbol] = _summary(body, built, verdict)
-        graphs.append(built.graph)
-    return tuple(graphs)
+        yield function
 
 
 def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[typed.Body, ...]:
@@ -81,7 +91,7 @@ def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[t
     )
 
 
-def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Planned, Verdict]:
+def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Function, Verdict]:
     graph = built.graph
     has_others = instance.bound.code.level is Level.THREAD
     conflicts = Conflicts(graph.everyone, graph.accesses, has_others=has_others)
@@ -95,7 +105,7 @@ def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Planned, 
         report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
     loops = {node.loop: node.span for node in nodes if isinstance(node, Loop)}
     found = Planned(graph=graph, barriers=barriers, block_threads=built.block_threads, loops=loops)
-    return found, verdict
+    return Function(instance=instance, planned=found, conflicts=conflicts), verdict
 
 
 def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummary:

@@ -59,7 +59,7 @@ def _inside(
 def _region(
     region: Region, around: Region, loops: tuple[int, ...], conflicts: Conflicts
 ) -> Iterator[Apart]:
-    accesses = list(_accesses(region))
+    accesses = list(accesses_in(region))
     for first in accesses:
         if first.kind is AccessKind.READ:
             continue
@@ -97,7 +97,8 @@ def _are_apart(
     )
 
 
-def _accesses(region: Region) -> Iterator[Access]:
+def accesses_in(region: Region) -> Iterator[Access]:
+    """Every access of a region, what its calls leave included."""
     for node in nodes_in(region.body):
         parts = [getattr(node, "head", None), getattr(node, "test", None), node]
         for step in parts:

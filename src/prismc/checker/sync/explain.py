@@ -1,0 +1,153 @@
+"""Why a plan is as it is: what each operation puts in order, and why some functions need none.
+
+An operation's own edges are the orders that it alone makes (`refine`); here is what it makes all in
+all, the orders that others make too included. Worked out only when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+from prismc.checker.memory.facts import MemoryFacts
+from prismc.checker.perspectives.facts import PerspectiveFacts
+from prismc.checker.sync.choose import edges_of
+from prismc.checker.sync.conflicts import Conflict, is_hazard
+from prismc.checker.sync.coverage import NONE
+from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Summary, nodes_in
+from prismc.checker.sync.plan import AccessKind, Edge, SyncOperation, SyncPlan
+from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
+from prismc.checker.sync.synchronise import Function, functions_of
+from prismc.checker.sync.units import accesses_in
+from prismc.checker.sync.verify import verify
+from prismc.checker.types import typed
+from prismc.diagnostics.sink import Sink
+from prismc.source.record import Record
+
+
+class Settled(Enum):
+    """Why memory that a function touches needs no operation."""
+
+    READ = "only read"
+    UPDATED = "only updated atomically"
+    APART = "each thread keeps to its own elements"
+    ORDERED = "the functions that are called make the order"
+
+
+class Touched(Record):
+    """Memory that a function touches without an operation for it."""
+
+    root: str
+    why: Settled
+
+
+class OperationAccount(Record):
+    """One operation; `merged` are all orders that it makes, those of `operation.edges` first."""
+
+    operation: SyncOperation
+    merged: tuple[Edge, ...]
+
+
+class FunctionAccount(Record):
+    """The operations of one function, and the memory that needs none of them."""
+
+    instance: typed.Instance
+    operations: tuple[OperationAccount, ...]
+    settled: tuple[Touched, ...]
+
+
+def explain_plan(
+    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, plan: SyncPlan
+) -> tuple[FunctionAccount, ...]:
+    """The account of every function of a plan in which nothing was refused."""
+    return tuple(
+        _function(each, plan.instances[each.instance.symbol].operations)
+        for each in functions_of(program, perspectives, memory, Sink())
+    )
+
+
+def _function(function: Function, operations: tuple[SyncOperation, ...]) -> FunctionAccount:
+    graph, barriers = function.planned.graph, function.planned.barriers
+    visits = (len(barriers) + 1) * sum(1 for _ in nodes_in(graph.top.body))
+    merged = _merged(function) if visits <= MOST_VISITS else [item.reasons for item in barriers]
+    accounts = tuple(
+        OperationAccount(operation=operation, merged=edges_of(function.planned, found))
+        for operation, found in zip(operations, merged, strict=True)
+    )
+    ordered = {edge.later.root for account in accounts for edge in account.merged}
+    return FunctionAccount(
+        instance=function.instance,
+        operations=accounts,
+        settled=tuple(item for item in _settled(function) if item.root not in ordered),
+    )
+
+
+def _merged(function: Function) -> list[tuple[Conflict, ...]]:
+    """For each barrier: what nothing else orders, then what it orders where it stands alone."""
+    planned = function.planned
+    needed = verify(planned.graph, function.conflicts, {}).conflicts
+    return [(*item.reasons, *_made_by(function, item, needed)) for item in planned.barriers]
+
+
+def _made_by(function: Function, item: Barrier, needed: Iterable[Conflict]) -> tuple[Conflict, ...]:
+    left = verify(function.planned.graph, function.conflicts, orders_of((item,))).conflicts
+    missing = {_key(conflict) for conflict in left}
+    return tuple(conflict for conflict in needed if _key(conflict) not in missing)
+
+
+def _key(conflict: Conflict) -> tuple[int, int, Crossings]:
+    return conflict.earlier.number, conflict.later.number, conflict.crossed
+
+
+# --------------------------------------------------------------------------- what needs nothing
+
+
+def _settled(function: Function) -> tuple[Touched, ...]:
+    """Every root that the function touches, as if it needed no operation."""
+    graph = function.planned.graph
+    by_root: dict[str, list[Access]] = {}
+    for access in accesses_in(graph.top):
+        for root in access.roots:
+            by_root.setdefault(root.name, []).append(access)
+    calls_order = _makes_order(graph)
+    return tuple(
+        Touched(root=root, why=_why(accesses, function, calls_order=calls_order))
+        for root, accesses in by_root.items()
+    )
+
+
+def _why(accesses: list[Access], function: Function, *, calls_order: bool) -> Settled:
+    kinds = {access.kind for access in accesses}
+    if kinds == {AccessKind.READ}:
+        return Settled.READ
+    if kinds == {AccessKind.UPDATE}:
+        return Settled.UPDATED
+    return Settled.ORDERED if calls_order and _meet(accesses, function) else Settled.APART
+
+
+def _meet(accesses: list[Access], function: Function) -> bool:
+    """Whether two different threads may touch one element through these accesses."""
+    everyone = (function.planned.graph.everyone,)
+    return any(
+        function.conflicts.meeting(first, second, (), everyone).classes
+        for index, first in enumerate(accesses)
+        for second in accesses[index:]
+        if is_hazard(first.kind, second.kind)
+    )
+
+
+def _makes_order(graph: Graph) -> bool:
+    """Whether something that the function calls makes threads wait for one another."""
+    return any(
+        kind is Exit.NORMAL and flow.through != NONE
+        for summary in _summaries(graph.top)
+        for kind, flow in summary.exits
+    )
+
+
+def _summaries(region: Region) -> Iterable[Summary]:
+    for node in nodes_in(region.body):
+        for step in (getattr(node, "head", None), getattr(node, "test", None), node):
+            for event in getattr(step, "events", ()):
+                if isinstance(event, Summary):
+                    yield event
