@@ -14,6 +14,7 @@ from prismc.cli.options import (
     chosen_targets,
     compile_options,
     compiler_options,
+    keep_source,
     target_option,
 )
 from prismc.cli.render import progress, show_problems, table, write
@@ -122,7 +123,7 @@ def _places(
         raise click.UsageError("name the output of standard input with `-o`")
     source = Path(STANDARD_INPUT.strip("<>") if file == "-" else file)
     if out is not None and count == 1 and not out.endswith("/") and not Path(out).is_dir():
-        _keep_source(source, Path(out))
+        keep_source(source, Path(out))
         return lambda target, kind: Path(out)
     folder = source.parent if out is None else Path(out)
     if folder.exists() and not folder.is_dir():
@@ -134,14 +135,8 @@ def _places(
 
     for target in targets:
         for kind in kinds:
-            _keep_source(source, place(target, kind))
+            keep_source(source, place(target, kind))
     return place
-
-
-def _keep_source(source: Path, output: Path) -> None:
-    """Refuse to write over the program itself, however the two are spelled."""
-    if source.exists() and output.exists() and source.samefile(output):
-        raise click.UsageError(f"`{output}` is the source itself; name another output with `-o`")
 
 
 def show_reports(reports: tuple[KernelReport, ...]) -> None:

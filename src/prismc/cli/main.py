@@ -12,6 +12,7 @@ from prismc.source.version import VERSION
 COMMANDS = {
     "check": "check",
     "build": "build",
+    "sync": "sync",
     "fmt": "fmt",
     "dump": "dump",
     "explain": "explain",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -60,17 +61,10 @@ def message_options(command: Command) -> Command:
     return command
 
 
-def compile_options(command: Command) -> Command:
-    """`-D`, `-I`, `--format`, and the options for messages."""
+def program_options(command: Command) -> Command:
+    """`-D`, `-I`, and the options for messages."""
     command = message_options(command)
     for option in (
-        click.option(
-            "--format",
-            "format_",
-            type=click.Choice(["text", "json"]),
-            default="text",
-            help="How diagnostics are written; json is one object on standard output.",
-        ),
         click.option(
             "-I",
             "include",
@@ -92,6 +86,18 @@ def compile_options(command: Command) -> Command:
     return command
 
 
+def compile_options(command: Command) -> Command:
+    """`-D`, `-I`, `--format`, and the options for messages."""
+    option = click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        help="How diagnostics are written; json is one object on standard output.",
+    )
+    return option(program_options(command))
+
+
 target_option = click.option(
     "--target",
     "targets",
@@ -105,6 +111,12 @@ target_option = click.option(
 def chosen_targets(names: tuple[str, ...]) -> list[Target]:
     """The targets of a command line, each once; the default where it names none."""
     return [TARGETS[name] for name in dict.fromkeys(names)] or [DEFAULT_TARGET]
+
+
+def keep_source(source: Path, output: Path) -> None:
+    """Refuse to write over the program itself, however the two are spelled."""
+    if source.exists() and output.exists() and source.samefile(output):
+        raise click.UsageError(f"`{output}` is the source itself; name another output with `-o`")
 
 
 def compiler_options(

@@ -22,7 +22,7 @@ from prismc.checker.sync.units import accesses_in
 from prismc.checker.sync.verify import verify
 from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 
 class Settled(Enum):
@@ -42,7 +42,8 @@ class Touched(Record):
 
 
 class OperationAccount(Record):
-    """One operation; `merged` are all orders that it makes, those of `operation.edges` first."""
+    """One operation. `merged` are all orders that it makes, those of `operation.edges` first, with
+    all threads that take part in each."""
 
     operation: SyncOperation
     merged: tuple[Edge, ...]
@@ -71,7 +72,9 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
     visits = (len(barriers) + 1) * sum(1 for _ in nodes_in(graph.top.body))
     merged = _merged(function) if visits <= MOST_VISITS else [item.reasons for item in barriers]
     accounts = tuple(
-        OperationAccount(operation=operation, merged=edges_of(function.planned, found))
+        OperationAccount(
+            operation=operation, merged=edges_of(function.planned, map(_of_all, found))
+        )
         for operation, found in zip(operations, merged, strict=True)
     )
     ordered = {edge.later.root for account in accounts for edge in account.merged}
@@ -93,6 +96,15 @@ def _made_by(function: Function, item: Barrier, needed: Iterable[Conflict]) -> t
     left = verify(function.planned.graph, function.conflicts, orders_of((item,))).conflicts
     missing = {_key(conflict) for conflict in left}
     return tuple(conflict for conflict in needed if _key(conflict) not in missing)
+
+
+def _of_all(conflict: Conflict) -> Conflict:
+    """The conflict with all threads that make the two accesses, not only two that meet."""
+    return replace(
+        conflict,
+        earlier_threads=conflict.earlier.footprint.threads,
+        later_threads=conflict.later.footprint.threads,
+    )
 
 
 def _key(conflict: Conflict) -> tuple[int, int, Crossings]:

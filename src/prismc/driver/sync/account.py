@@ -1,0 +1,203 @@
+"""A plan with its reasons in lines and words, ready to be shown in any form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prismc.checker.results import CheckedProgram
+from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
+from prismc.checker.sync.plan import Access, Edge, SyncOperation, Where
+from prismc.checker.types import typed
+from prismc.checker.types.walk import statements_in
+from prismc.driver.session import Session
+from prismc.hardware.primitives import PRIMITIVES, Cost
+from prismc.source.files import Files
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+COSTS = {
+    Cost.WARP: "lanes of a warp: the cheapest",
+    Cost.ARRIVE: "an arrival: waits for nobody",
+    Cost.BLOCK: "several warps: waits for the slowest of them",
+    Cost.WAIT_COMPLETE: "a wait for what is most often complete",
+    Cost.WAIT: "a wait for what is not complete",
+}
+VERBS = {"read": "reads", "write": "writes", "atomic update": "updates"}
+Ranges = tuple[tuple[int, int], ...]
+
+
+class Side(Record):
+    """One access of a reason. `threads` are ranges [start, end) of the function's instance, none
+    for all of it."""
+
+    root: str
+    verb: str
+    file: str
+    line: int
+    threads: Ranges
+
+
+class Reason(Record):
+    """An order that an operation makes. `loop` is the line of the loop that the path goes around, 0
+    where it goes forward. `witness` are two threads, of the earlier and of the later access."""
+
+    hazard: str
+    earlier: Side
+    later: Side
+    loop: int
+    witness: tuple[int, int]
+
+
+class Witness(Record):
+    """What the emulator found in the program without one operation, and under which schedule."""
+
+    kind: str
+    message: str
+    place: str
+    schedule: str
+
+
+class Operation(Record):
+    """One operation, where it stands, what it is, and why.
+
+    It stands in front of line `line`, with `is_after` behind it, `indent` columns in. `needed` are
+    the orders that only it makes, `merged` all that it makes, those included.
+    """
+
+    number: int
+    kind: str
+    threads: str
+    instruction: str
+    cost: Cost
+    line: int
+    is_after: bool
+    indent: int
+    needed: tuple[Reason, ...]
+    merged: tuple[Reason, ...]
+    witness: Witness | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} of {self.threads}"
+
+
+class Function(Record):
+    """A function of the program; `settled` tells memory that needs no operation, and why."""
+
+    symbol: str
+    title: str
+    file: str
+    first_line: int
+    last_line: int
+    operations: tuple[Operation, ...]
+    settled: tuple[tuple[str, str], ...]
+
+    @property
+    def count(self) -> str:
+        """How many operations, in words."""
+        number = len(self.operations)
+        return {0: "needs none", 1: "1 operation"}.get(number, f"{number} operations")
+
+
+def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...]:
+    """The functions of a program without errors, those of the root file first, as in the text.
+
+    Of other files only functions with operations are told.
+    """
+    told = explain_plan(checked.program, checked.perspectives, checked.memory, checked.plan)
+    functions = [
+        _function(account, checked.program, session.files)
+        for account in told
+        if account.operations or account.instance.span.file == session.root
+    ]
+    functions.sort(key=lambda each: (each.file != session.root, each.file, each.first_line))
+    return tuple(functions)
+
+
+def _function(account: FunctionAccount, program: typed.Program, files: Files) -> Function:
+    instance = account.instance
+    spans = {s.id: s.span for s in statements_in(program.bodies[instance.symbol].statements)}
+    first = files.position(instance.requires_span).line
+    last = max((_last_line(span, files) for span in spans.values()), default=first)
+    return Function(
+        symbol=instance.symbol,
+        title=_title(instance),
+        file=instance.span.file,
+        first_line=first,
+        last_line=last,
+        operations=tuple(_operation(each, spans, files) for each in account.operations),
+        settled=tuple((item.root, item.why.value) for item in account.settled),
+    )
+
+
+def _title(instance: typed.Instance) -> str:
+    word = "kernel" if instance.is_kernel else "def"
+    generics = ", ".join(f"{name} = {value}" for name, value in instance.generics)
+    return f"{word} {instance.name}" + (f" with {generics}" if generics else "")
+
+
+def _operation(account: OperationAccount, spans: Mapping[int, Span], files: Files) -> Operation:
+    operation = account.operation
+    primitive = PRIMITIVES[operation.kind.value]
+    span = spans[operation.position.anchor]
+    start = files.position(span)
+    is_after = operation.position.where is Where.AFTER
+    return Operation(
+        number=operation.number,
+        kind=operation.kind.value,
+        threads=str(operation.participants.perspective),
+        instruction=_instruction(operation, primitive.ptx),
+        cost=primitive.cost,
+        line=_last_line(span, files) if is_after else start.line,
+        is_after=is_after,
+        indent=start.column - 1,
+        needed=tuple(_reason(edge, files) for edge in operation.edges),
+        merged=tuple(_reason(edge, files) for edge in account.merged),
+    )
+
+
+def _instruction(operation: SyncOperation, ptx: str) -> str:
+    if not operation.barrier:
+        return ptx
+    first = f"{operation.barrier} + group" if operation.count else str(operation.barrier)
+    return ptx.replace("barrier, count", f"{first}, {operation.count}")
+
+
+def _reason(edge: Edge, files: Files) -> Reason:
+    return Reason(
+        hazard=edge.hazard,
+        earlier=_side(edge.earlier, files),
+        later=_side(edge.later, files),
+        loop=0 if edge.around_loop is None else files.position(edge.around_loop).line,
+        witness=_two_threads(edge),
+    )
+
+
+def _side(access: Access, files: Files) -> Side:
+    return Side(
+        root=access.root,
+        verb=VERBS[access.kind.value],
+        file=access.at.file,
+        line=files.position(access.at).line,
+        threads=access.participants.ranges,
+    )
+
+
+def _two_threads(edge: Edge) -> tuple[int, int]:
+    """Two different threads, one of each side."""
+    first = next(_threads(edge.earlier))
+    second = next((thread for thread in _threads(edge.later) if thread != first), None)
+    if second is None:
+        second = first
+        first = next((thread for thread in _threads(edge.earlier) if thread != second), first)
+    return first, second
+
+
+def _threads(access: Access) -> Iterator[int]:
+    """The first few threads of an access."""
+    for start, end in access.participants.ranges or ((0, 2),):
+        yield from range(start, min(end, start + 2))
+
+
+def _last_line(span: Span, files: Files) -> int:
+    return files.known(span.file).position(max(span.start, span.end - 1)).line

@@ -1,0 +1,85 @@
+"""A plan as JSON; `docs/sync.schema.json` describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from prismc.driver.sync.account import COSTS, Function, Operation, Reason, Side, Witness
+from prismc.driver.sync.text import path_words, without_words
+
+VERSION = 1
+
+Json = dict[str, Any]
+
+
+def render_record(functions: Sequence[Function], target: str, proof: Json | None = None) -> str:
+    """One JSON object; ends with a line end. `proof` is what `--prove` found, if it was asked."""
+    record: Json = {
+        "version": VERSION,
+        "target": target,
+        "functions": [_function(each) for each in functions],
+        "proof": proof,
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+def _function(function: Function) -> Json:
+    return {
+        "symbol": function.symbol,
+        "title": function.title,
+        "file": function.file,
+        "first_line": function.first_line,
+        "last_line": function.last_line,
+        "operations": [_operation(each) for each in function.operations],
+        "without_operation": [{"root": root, "why": why} for root, why in function.settled],
+    }
+
+
+def _operation(operation: Operation) -> Json:
+    return {
+        "number": operation.number,
+        "kind": operation.kind,
+        "threads": operation.threads,
+        "instruction": operation.instruction,
+        "cost": {"class": operation.cost.value, "meaning": COSTS[operation.cost]},
+        "position": {"where": "after" if operation.is_after else "before", "line": operation.line},
+        "orders": [_reason(each) for each in operation.merged],
+        "needed_for": [
+            {**_reason(each), "without_it": without_words(each), "witness": list(each.witness)}
+            for each in operation.needed
+        ],
+        "witness": None if operation.witness is None else witness_record(operation.witness),
+    }
+
+
+def witness_record(witness: Witness) -> Json:
+    """A finding of the emulator."""
+    return {
+        "kind": witness.kind,
+        "message": witness.message,
+        "place": witness.place,
+        "schedule": witness.schedule,
+    }
+
+
+def _reason(reason: Reason) -> Json:
+    return {
+        "hazard": reason.hazard,
+        "earlier": _side(reason.earlier),
+        "later": _side(reason.later),
+        "path": path_words(reason),
+        "loop_line": reason.loop or None,
+    }
+
+
+def _side(side: Side) -> Json:
+    """An access; `threads` are ranges with their ends excluded, null for all threads."""
+    return {
+        "root": side.root,
+        "does": side.verb,
+        "file": side.file,
+        "line": side.line,
+        "threads": [list(each) for each in side.threads] or None,
+    }

@@ -1,0 +1,125 @@
+"""A plan as text: the source with the operations in their places, then the reasons of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from prismc.diagnostics.display import printable
+from prismc.diagnostics.style import Role, Style, plain
+from prismc.driver.sync.account import COSTS, Function, Operation, Ranges, Reason, Side
+from prismc.hardware.primitives import Cost
+from prismc.source.files import Files
+
+MOST_RANGES = 4
+NOTHING = "no function here touches memory\n"
+
+
+def show_account(functions: Sequence[Function], files: Files, style: Style = plain) -> str:
+    """All functions, a blank line between them; ends with a line end."""
+    return "\n".join(_function(each, files, style) for each in functions) or NOTHING
+
+
+def _function(function: Function, files: Files, style: Style) -> str:
+    head = f"{function.file}:{function.first_line}: {function.title}: {function.count}"
+    lines = [style(Role.MESSAGE, printable(head))]
+    if function.operations:
+        lines += _source(function, files, style)
+        for operation in function.operations:
+            lines += ["", *_operation(operation, function, style)]
+    lines += [f"  {line}" for line in why_settled(function)]
+    return "\n".join(lines) + "\n"
+
+
+def why_settled(function: Function) -> Iterator[str]:
+    """Why no operation is there for the memory that needs none."""
+    if not function.operations and not function.settled:
+        yield "it touches no memory that threads share"
+    by_reason: dict[str, list[str]] = {}
+    for root, why in function.settled:
+        by_reason.setdefault(why, []).append(f"`{root}`")
+    for why, roots in by_reason.items():
+        yield f"nothing for {', '.join(roots)}: {why}"
+
+
+def _source(function: Function, files: Files, style: Style) -> Iterator[str]:
+    """The function's lines; an operation stands on a line of its own, marked `+`."""
+    file = files.known(function.file)
+    width = len(str(function.last_line))
+    for number in range(function.first_line, function.last_line + 1):
+        for operation in standing(function, number, is_after=False):
+            yield _inserted(operation, width, style)
+        frame = style(Role.FRAME, f"{number:>{width}} |")
+        yield f"{frame} {printable(file.line(number))}".rstrip()
+        for operation in standing(function, number, is_after=True):
+            yield _inserted(operation, width, style)
+
+
+def standing(function: Function, line: int, *, is_after: bool) -> Iterator[Operation]:
+    """The operations in front of a line, or behind it."""
+    for operation in function.operations:
+        if operation.line == line and operation.is_after is is_after:
+            yield operation
+
+
+def _inserted(operation: Operation, width: int, style: Style) -> str:
+    words = f"{' ' * operation.indent}#{operation.number} {operation.title}"
+    frame = style(Role.FRAME, f"{'':>{width}} +")
+    return f"{frame} {style(Role.HELP, words)}"
+
+
+def _operation(operation: Operation, function: Function, style: Style) -> Iterator[str]:
+    where = f"{'behind' if operation.is_after else 'before'} line {operation.line}"
+    yield style(Role.HELP, f"#{operation.number} {operation.title}, {where}")
+    yield f"   instruction: {operation.instruction}"
+    yield f"   cost: {operation.cost.value} of {len(Cost)}, {COSTS[operation.cost]}"
+    yield f"   orders {len(operation.merged)}:"
+    yield from (f"     {reason_words(each, function.file)}" for each in operation.merged)
+    yield "   cannot be left out:"
+    yield from (f"     {without_words(each)}" for each in operation.needed)
+    if operation.witness is not None:
+        witness = operation.witness
+        yield f"   found without it ({witness.schedule}):"
+        yield f"     {witness.kind}: {witness.message}, {witness.place}"
+
+
+def reason_words(reason: Reason, file: str) -> str:
+    """`RAW s: line 5 writes (thread 0), line 6 reads (threads 32..63), forward`."""
+    earlier, later = (_side(side, file) for side in (reason.earlier, reason.later))
+    return f"{reason.hazard} {reason.earlier.root}: {earlier}, {later}, {path_words(reason)}"
+
+
+def path_words(reason: Reason) -> str:
+    """How one gets from the earlier access to the later one."""
+    return f"around the loop of line {reason.loop}" if reason.loop else "forward"
+
+
+def without_words(reason: Reason) -> str:
+    """What two threads do without an order between them if the operation is left out."""
+    first, second = reason.witness
+    earlier, later = reason.earlier, reason.later
+    next_time = ", in a later iteration" if reason.loop else ""
+    return (
+        f"thread {first} {earlier.verb} `{earlier.root}` (line {earlier.line}) and thread {second} "
+        f"{later.verb} it (line {later.line}{next_time}), in no order"
+    )
+
+
+def _side(side: Side, file: str) -> str:
+    place = f"line {side.line}" if side.file == file else f"{side.file}:{side.line}"
+    return f"{place} {side.verb} ({threads_words(side.threads)})"
+
+
+def threads_words(ranges: Ranges) -> str:
+    """`all threads`, `thread 3`, `threads 0..31, 64..95`, `threads 0, 32, 64, ..., 224`."""
+    if not ranges:
+        return "all threads"
+    several = len(ranges) > 1 or ranges[0][1] - ranges[0][0] > 1
+    shown = list(_ranges(ranges))
+    if len(shown) > MOST_RANGES:
+        shown[MOST_RANGES - 1 : -1] = ["..."]
+    return f"thread{'s' if several else ''} " + ", ".join(shown)
+
+
+def _ranges(ranges: Iterable[tuple[int, int]]) -> Iterator[str]:
+    for start, end in ranges:
+        yield str(start) if end == start + 1 else f"{start}..{end - 1}"
