@@ -12,6 +12,7 @@ import numpy.typing as npt
 from prismc.emulator.geometry import Dim3
 from prismc.emulator.machine import Machine
 from prismc.emulator.memory import Region
+from prismc.emulator.provenance import written_parameters
 from prismc.emulator.ptx.tree import Function, Variable
 from prismc.emulator.tensors import SIZE as MAP_SIZE
 from prismc.emulator.tensors import TensorMap, TensorMapError
@@ -68,6 +69,20 @@ class Arguments:
         self._regions: dict[int, Region] = {}
         for index, (parameter, argument) in enumerate(zip(wanted, given, strict=True)):
             self.contents.append(self._content(index, parameter, argument))
+        self._note_read_only(kernel)
+
+    def _note_read_only(self, kernel: Function) -> None:
+        """Buffers that the kernel never writes cannot race."""
+        written = written_parameters(kernel)
+        if written is None:
+            return
+        shared = {
+            region.number
+            for index, (_, region) in self.buffers.items()
+            if kernel.parameters[index].name in written
+        }
+        for _, region in self.buffers.values():
+            region.is_shared_state = region.number in shared
 
     def _content(self, index: int, parameter: Variable, argument: Argument) -> bytes:
         """The bytes of one parameter."""

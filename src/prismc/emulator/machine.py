@@ -18,7 +18,7 @@ from prismc.emulator.copies import Deferred
 from prismc.emulator.deadlock import report_deadlock
 from prismc.emulator.events import Async, Events, Watch
 from prismc.emulator.findings import Findings, Kind
-from prismc.emulator.geometry import Dim3, Geometry, Shape
+from prismc.emulator.geometry import WARP, Dim3, Geometry, Shape
 from prismc.emulator.linkage import Linkage, source_name
 from prismc.emulator.memory import GlobalMemory, Region
 from prismc.emulator.ptx.tree import Function, Instruction, Module
@@ -36,6 +36,11 @@ _IDLE_ROUNDS = 1000
 _SAME_ROUNDS = 2
 # After so many idle rounds more blocks start: those that run may wait for them.
 _PATIENCE = 3
+
+
+# Bytes that the race detector keeps for each byte of shared memory and warp, and their limit.
+_SHADOW_PER_BYTE = 4
+_MOST_SHADOW = 400 << 20
 
 
 class TimeLimit(Exception):
@@ -149,6 +154,10 @@ class Machine:
         blocks = self._by_cluster(self.schedule.order_blocks(self.shape.grid.volume))
         cluster = self.shape.cluster.volume
         per_batch = max(1, _BATCH_LANES // (self.shape.width * cluster)) * cluster
+        if self.watch is not None:
+            # What races need to know of a block grows with its shared memory and its warps.
+            shadow = self.shared_end * (self.shape.width // WARP + 4) * _SHADOW_PER_BYTE
+            per_batch = min(per_batch, max(1, _MOST_SHADOW // (shadow * cluster)) * cluster)
         if self.schedule.plan.resident:
             per_batch = cluster
         return [blocks[start : start + per_batch] for start in range(0, len(blocks), per_batch)]

@@ -146,28 +146,37 @@ class _Slice:
         if target not in sources:
             return values
         result = self._value(target, is_signed)
-        if instruction.form.name != "add" or result is None or self._is_first(target, is_signed):
+        if instruction.form.name != "add" or result is None:
+            return None
+        if self._may_be_first(target, result, is_signed):
             return None
         # `i = i + step` in a loop: what `i` was before follows from the result.
         own = sources.index(target)
         values[own] = _narrowed(result - values[1 - own], is_signed)
         return values
 
-    def _is_first(self, target: Operand | None, is_signed: bool) -> bool:
-        """Whether a register may still hold the value that it had before a loop changed it."""
+    def _may_be_first(self, target: Operand | None, result: int, is_signed: bool) -> bool:
+        """Whether a register may still hold what it was given before a loop changed it."""
         assert isinstance(target, Register)
-        now = self._value(target, is_signed)
         for instruction in self.definitions[target.number]:
-            name, sources = instruction.form.name, instruction.operands[1:]
-            if target in sources:
+            name, values = instruction.form.name, self._others(instruction, target, is_signed)
+            if values is None:
                 continue
-            values = [self._value(source, is_signed) for source in sources]
             if None in values or (name not in _EXACT and name != "mov"):
                 return True
             made = values[0] if name == "mov" else _EXACT[name](*values)
-            if made is None or (made - (now or 0)) % _WORD == 0:
+            if made is not None and (made - result) % _WORD == 0:
                 return True
         return False
+
+    def _others(
+        self, instruction: Instruction, target: Register, is_signed: bool
+    ) -> list[int | None] | None:
+        """The sources of an instruction that does not read its target; None where it does."""
+        sources = instruction.operands[1:]
+        if target in sources:
+            return None
+        return [self._value(source, is_signed) for source in sources]
 
     def _value(self, operand: Operand | None, is_signed: bool) -> int | None:
         if isinstance(operand, Immediate):

@@ -67,14 +67,20 @@ class RaceWatch(Watch):
         self, run: Run, site: Instruction, place: Place, size: int, qualifiers: Qualifiers
     ) -> None:
         region = place.region
-        if region.written is not None:
-            self._check_written(run, site, place, size)
         if not self._is_tracked(region):
+            if region.written is not None:
+                self._check_written(run, site, place, size)
             return
         touch = self._touch(run, site, place, size)
         self.flight.check(run, touch.shadow, touch.access, "reads what", writes=False)
         strong = qualifiers.strength is not Strength.WEAK
-        self._against_writer(run, touch, "reads what")
+        writer = touch.shadow.writer
+        words = writer.word[touch.access.granules]
+        # Granules with a writer are initialised; the others may be by atomics or the copy engine.
+        if region.written is not None and not words.all():
+            self._check_written(run, site, place, size)
+        for earlier in writer.earlier_of(words, touch.access, touch.base):
+            self._judge(run, touch, earlier, "reads what", "writes")
         if not strong:
             self._against(run, touch, "strong writers", "reads what")
         else:
@@ -282,22 +288,31 @@ class RaceWatch(Watch):
         self, run: Run, touch: Touch, doing: str, silent: _SilentStores | None = None
     ) -> None:
         for earlier in touch.shadow.writer.earlier(touch.access, touch.base):
-            unordered = self._unordered(run, touch, earlier)
-            if len(unordered) and silent is not None:
-                changes = silent.changes(touch.packed[earlier.positions[unordered]])
-                unordered = unordered[changes]
-            if len(unordered):
-                self._report(run, touch, earlier, unordered, doing, "writes")
+            self._judge(run, touch, earlier, doing, "writes", silent)
+
+    def _judge(
+        self,
+        run: Run,
+        touch: Touch,
+        earlier: Earlier,
+        doing: str,
+        role: str,
+        silent: _SilentStores | None = None,
+    ) -> None:
+        """Reports those of the earlier accesses that nothing orders with the present ones."""
+        unordered = self._unordered(run, touch, earlier)
+        if len(unordered) and silent is not None:
+            unordered = unordered[silent.changes(touch.packed[earlier.positions[unordered]])]
+        if len(unordered):
+            self._report(run, touch, earlier, unordered, doing, role)
 
     def _against(self, run: Run, touch: Touch, name: str, doing: str) -> None:
         table = touch.shadow.tables.get(name)
         if table is None:
             return
+        role = "writes" if name == "strong writers" else "reads"
         for earlier in table.earlier(touch.access, touch.base):
-            unordered = self._unordered(run, touch, earlier)
-            if len(unordered):
-                role = "writes" if name == "strong writers" else "reads"
-                self._report(run, touch, earlier, unordered, doing, role)
+            self._judge(run, touch, earlier, doing, role)
 
     def _against_incomplete(self, run: Run, touch: Touch) -> None:
         """Strong reads of what may still be old, though a flag has said that it is new.
@@ -363,7 +378,7 @@ class RaceWatch(Watch):
         different = beaten[silent.differ(touch.packed[beaten], touch.packed[winners])]
         if not len(different):
             return
-        threads = touch.shadow.writer.thread[touch.access.granules[different]].astype(np.int64) - 1
+        threads = touch.shadow.writer.threads_at(touch.access.granules[different])
         count = len(different)
         earlier = Earlier(
             different,

@@ -11,9 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prismc.emulator.checks.clocks import ENGINES
 from prismc.emulator.geometry import WARP
 from prismc.emulator.memory import Region
 from prismc.emulator.semantics.registry import Lanes
+
+_STAMP_SHIFT = 32
+_LOW = (1 << _STAMP_SHIFT) - 1
+_LANE_BITS = 8
+_LANE_MASK = (1 << _LANE_BITS) - 1
 
 
 class Access(NamedTuple):
@@ -39,96 +45,104 @@ class Earlier(NamedTuple):
 
 
 class LastTable:
-    """For each granule the last writer."""
+    """For each granule the last writer, packed: the stamp above, the thread's number plus one."""
 
     def __init__(self, granules: int) -> None:
-        self.thread = np.zeros(granules, np.int32)
-        self.stamp = np.zeros(granules, np.int32)
-        self.site = np.zeros(granules, np.int32)
+        self.word: Lanes = np.zeros(granules, np.int64)
+        self.site: Lanes = np.zeros(granules, np.int32)
 
     def note(self, access: Access) -> Lanes:
         """Remembers the accesses; returns which lanes were not the last at their granule."""
         index = access.granules
-        number = access.threads.astype(np.int32) + 1
-        self.thread[index] = number
-        self.stamp[index] = access.stamp
+        word = access.threads + (1 + (access.stamp << _STAMP_SHIFT))
+        self.word[index] = word
         self.site[index] = access.site
-        beaten: Lanes = self.thread[index] != number
+        beaten: Lanes = self.word[index] != word
         return beaten
+
+    def threads_at(self, granules: Lanes) -> Lanes:
+        """The last writers' numbers; -1 where nobody has written."""
+        threads: Lanes = (self.word[granules] & _LOW) - 1
+        return threads
 
     def earlier(self, access: Access, base: Lanes) -> Iterator[Earlier]:
         """Earlier accesses that `base` (what the lanes' blocks know) does not settle."""
-        stamps = self.stamp[access.granules]
-        open_ = np.flatnonzero(stamps >= base)
+        return self.earlier_of(self.word[access.granules], access, base)
+
+    def earlier_of(self, words: Lanes, access: Access, base: Lanes) -> Iterator[Earlier]:
+        """The same, with the table's words at the accesses' granules already at hand."""
+        open_ = np.flatnonzero(words >= base.astype(np.int64) << _STAMP_SHIFT)
         if len(open_):
-            chosen = access.granules[open_]
-            threads = self.thread[chosen].astype(np.int64) - 1
-            seen = threads >= 0
-            if not seen.all():
-                open_, chosen, threads = open_[seen], chosen[seen], threads[seen]
-            yield Earlier(open_, threads, self.stamp[chosen], self.site[chosen])
+            words = words[open_]
+            if not words.all():
+                seen = words > 0
+                open_, words = open_[seen], words[seen]
+            stamps, threads = words >> _STAMP_SHIFT, (words & _LOW) - 1
+            yield Earlier(open_, threads, stamps, self.site[access.granules[open_]])
 
     def refined(self, times: int) -> LastTable:
         """The same for granules `times` as small."""
         finer = LastTable(0)
-        finer.thread, finer.stamp, finer.site = (
-            np.repeat(a, times) for a in (self.thread, self.stamp, self.site)
-        )
+        finer.word, finer.site = np.repeat(self.word, times), np.repeat(self.site, times)
         return finer
 
 
 class WarpTable:
-    """For each granule and warp of the block the last two different lanes (shared memory)."""
+    """For each granule and warp of the block the last two different lanes (shared memory).
 
-    def __init__(self, granules: int, warps: int) -> None:
-        self.warps = warps
-        self.lane: Lanes = np.zeros((2, granules * warps), np.uint8)
-        self.stamp: Lanes = np.zeros((2, granules * warps), np.int32)
-        self.site = np.zeros(granules * warps, np.int32)
-        self.latest = np.zeros(granules, np.int32)
+    A word has the stamp in its upper half, then the site, then the lane plus one. The copy engines
+    are a last, longer warp.
+    """
+
+    def __init__(self, granules: int, width: int) -> None:
+        self.width = width
+        self.warps = (width - ENGINES) // WARP + 1
+        self.last: Lanes = np.zeros(granules * self.warps, np.int64)
+        self.other: Lanes = np.zeros(granules * self.warps, np.int64)
+        self.latest: Lanes = np.zeros(granules, np.int32)
 
     def note(self, access: Access) -> None:
-        warp = access.threads // WARP % self.warps
+        """Remembers the accesses."""
+        within = access.threads % self.width
+        warp = np.minimum(within // WARP, self.warps - 1)
         at = access.granules * self.warps + warp
-        lane = (access.threads % WARP).astype(np.uint8)
-        old = self.lane[0][at]
-        moved = np.flatnonzero((old != lane) & (self.stamp[0][at] > 0))
+        common = 1 + (access.site << _LANE_BITS) + (access.stamp << _STAMP_SHIFT)
+        word = within - warp * WARP + common
+        before = self.last[at]
+        self.last[at] = word
+        is_last = self.last[at] == word
+        moved = np.flatnonzero(is_last & (before > 0) & ((before ^ word) & _LANE_MASK != 0))
         if len(moved):
-            self.lane[1][at[moved]] = old[moved]
-            self.stamp[1][at[moved]] = self.stamp[0][at[moved]]
-        self.lane[0][at] = lane
-        beaten = np.flatnonzero(self.lane[0][at] != lane)
+            self.other[at[moved]] = before[moved]
+        beaten = np.flatnonzero(~is_last)
         if len(beaten):
-            self.lane[1][at[beaten]] = lane[beaten]
-            self.stamp[1][at[beaten]] = access.stamp
-        self.stamp[0][at] = access.stamp
-        self.site[at] = access.site
+            self.other[at[beaten]] = word[beaten]
         self.latest[access.granules] = access.stamp
 
     def earlier(self, access: Access, base: Lanes) -> Iterator[Earlier]:
+        """Earlier accesses that `base` (what the lanes' blocks know) does not settle."""
         open_ = np.flatnonzero(self.latest[access.granules] >= base)
         if not len(open_):
             return
-        block = access.threads[open_] // WARP // self.warps
-        rows = access.granules[open_] * self.warps
-        for warp in range(self.warps):
-            at = rows + warp
-            for slot in range(2):
-                stamps = self.stamp[slot][at]
-                chosen = np.flatnonzero((stamps >= base[open_]) & (stamps > 0))
-                if len(chosen):
-                    threads = (block[chosen] * self.warps + warp) * WARP
-                    threads += self.lane[slot][at[chosen]]
-                    yield Earlier(open_[chosen], threads, stamps[chosen], self.site[at[chosen]])
+        first = access.threads[open_] // self.width * self.width
+        least = np.broadcast_to(base, access.granules.shape)[open_].astype(np.int64)
+        for table in (self.last, self.other):
+            words = table.reshape(-1, self.warps)[access.granules[open_]]
+            rows, warps = np.nonzero((words >= (least << _STAMP_SHIFT)[:, None]) & (words > 0))
+            if len(rows):
+                found = words[rows, warps]
+                threads = first[rows] + warps * WARP + (found & _LANE_MASK) - 1
+                sites = (found & _LOW) >> _LANE_BITS
+                yield Earlier(open_[rows], threads, found >> _STAMP_SHIFT, sites)
 
     def refined(self, times: int) -> WarpTable:
-        finer = WarpTable(0, self.warps)
+        """The same for granules `times` as small."""
+        finer = WarpTable(0, self.width)
         finer.latest = np.repeat(self.latest, times)
-        finer.lane, finer.stamp = (
-            np.repeat(a.reshape(2, -1, self.warps), times, axis=1).reshape(2, -1)
-            for a in (self.lane, self.stamp)
+        finer.last, finer.other = (
+            np.repeat(a.reshape(-1, self.warps), times, axis=0).reshape(-1)
+            for a in (self.last, self.other)
         )
-        finer.site = np.repeat(self.site.reshape(-1, self.warps), times, axis=0).reshape(-1)
         return finer
 
 
@@ -216,7 +230,7 @@ class Shadow:
         """A table, made when first asked for."""
         if name not in self.tables:
             if self.is_private:
-                self.tables[name] = WarpTable(self.granules, self.width // WARP)
+                self.tables[name] = WarpTable(self.granules, self.width)
             else:
                 self.tables[name] = ThreadTable(self.granules, self.width)
         return self.tables[name]
