@@ -116,7 +116,11 @@ class ClockEvents(Events):
     def _whole_warps(self, known: Knowledge, warps: Lanes) -> None:
         known.warp_base.reshape(-1, WARP)[warps] = self.clocks.tick()
         base = known.base.reshape(-1, WARP)
-        base[warps] = base[warps].max(axis=1, keepdims=True)
+        if known.width == WARP:
+            # The warp is the whole block: that is what `base` is for.
+            base[warps] = self.clocks.now
+        else:
+            base[warps] = base[warps].max(axis=1, keepdims=True)
         for matrix in (known.pairs, known.engines):
             if matrix is not None:
                 by_warp = matrix.reshape(-1, WARP, matrix.shape[-1])
