@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
-from prismc.checker.perspectives.aliases import Roots, pointer_variables
-from prismc.checker.perspectives.data import Data
+from prismc.checker.perspectives.aliases import Name, names_in
+from prismc.checker.perspectives.data import Data, Uniform
 from prismc.checker.perspectives.errors import (
     ArgumentPointer,
     ArgumentsAlias,
     ArgumentVaries,
     CallBound,
-    UnsettledLoad,
 )
 from prismc.checker.perspectives.scope import Scope
 from prismc.checker.types import typed
 from prismc.checker.types.model import ArrayType, ErrorType, PointerType
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import THREAD, Bound, Level, Perspective
+from prismc.hardware.groups import Bound, Level, Perspective
 
 _LEVELS = (Level.GRID, Level.BLOCK, Level.THREAD)
 
@@ -27,11 +27,11 @@ def check_call(
     call: typed.Call,
     scope: Scope,
     data: Data,
-    uniform: dict[str, frozenset[typed.Variable]],
+    uniform: Uniform,
     sink: Sink,
 ) -> None:
-    """Judge one call (`docs/language.md`, "Calls"). `uniform` holds, by symbol, the const
-    parameters that a callee loads into something broader than one thread."""
+    """Judge one call (`docs/language.md`, "Calls"). `uniform` tells which
+    parameters a callee loads into something broader than one thread."""
     if call.callee.kind is typed.InstanceKind.EXPRESSION:
         return
     if not _offers(call, scope, data, sink):
@@ -45,8 +45,9 @@ def check_call(
             _check_array(call, parameter, argument, data, sink)
         else:
             _check_scalar(call, parameter, argument, data, sink)
-        if parameter in uniform.get(call.callee.symbol, ()):
-            _check_settled(parameter, argument, data, sink)
+        needed = uniform.get(call.callee.symbol, {}).get(parameter)
+        if needed is not None:
+            _check_settled(call, parameter, argument, needed, data)
     _check_aliases(call, scope, sink)
 
 
@@ -198,34 +199,48 @@ def _parameter_note(parameter: typed.Variable) -> Related:
 
 
 def _check_settled(
-    parameter: typed.Variable, argument: typed.Expression, data: Data, sink: Sink
+    call: typed.Call,
+    parameter: typed.Variable,
+    argument: typed.Expression,
+    needed: Perspective,
+    data: Data,
 ) -> None:
-    for variable in pointer_variables(argument):
-        if data.is_unsettled(variable):
-            note = Related(
-                at=parameter.span, message="this parameter is read as one value for a group"
-            )
-            sink.report(
-                UnsettledLoad(at=argument.span, name=variable.name, target=THREAD, related=(note,))
-            )
+    callee, name = call.callee.name, parameter.name
+    data.require_settled_pointer(
+        argument,
+        argument.span,
+        needed,
+        advice=f"pass memory that is only read here, or use `broadcast(..)` in `{callee}`",
+        note=Related(
+            at=parameter.span, message=f"`{callee}` reads `{name}` as one value for each {needed}"
+        ),
+    )
 
 
 def _check_aliases(call: typed.Call, scope: Scope, sink: Sink) -> None:
     """Two arguments that may name one memory are refused unless both parameters only read."""
-    seen: list[tuple[typed.Variable, Roots, typed.Expression]] = []
+    seen: list[tuple[typed.Variable, typed.Expression]] = []
     for parameter, argument in _pairs(call):
         if not isinstance(argument.type, PointerType):
             continue
-        roots = scope.aliases.roots_of(pointer_variables(argument))
-        for other, other_roots, other_argument in seen:
-            shared = sorted(roots & other_roots, key=lambda root: root.id)
-            if shared and not _may_share(other, parameter):
-                _report_alias(call, other, parameter, shared[0], other_argument, argument, sink)
+        for other, other_argument in seen:
+            shared = _shared_root(argument, other_argument, scope)
+            if shared is not None and not _are_only_read(other, parameter):
+                _report_alias(call, other, parameter, shared, other_argument, argument, sink)
                 return
-        seen.append((parameter, roots, argument))
+        seen.append((parameter, argument))
 
 
-def _may_share(one: typed.Variable, other: typed.Variable) -> bool:
+def _shared_root(one: typed.Expression, other: typed.Expression, scope: Scope) -> Name | None:
+    """The first memory that both arguments may name, if they may name any."""
+    for mine, others in product(names_in(one), names_in(other)):
+        if scope.aliases.may_share(mine, others):
+            roots = scope.aliases.memory(mine) & scope.aliases.memory(others)
+            return min(roots, key=lambda root: (root.variable.id, root.slot))
+    return None
+
+
+def _are_only_read(one: typed.Variable, other: typed.Variable) -> bool:
     return all(
         isinstance(p.type, PointerType) and (p.type.is_const or p.type.is_atomic)
         for p in (one, other)
@@ -236,7 +251,7 @@ def _report_alias(
     call: typed.Call,
     first: typed.Variable,
     second: typed.Variable,
-    root: typed.Variable,
+    root: Name,
     first_argument: typed.Expression,
     argument: typed.Expression,
     sink: Sink,
@@ -248,7 +263,7 @@ def _report_alias(
             first=first.name,
             second=second.name,
             callee=call.callee.name,
-            root=root.name,
+            root=root.shown,
             writer=writer.name,
             related=(
                 Related(at=first_argument.span, message=f"passed as `{first.name}` here"),

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from prismc.checker.perspectives.aliases import Roots, pointer_variables
 from prismc.checker.perspectives.atomics import Atomics, Scopes
 from prismc.checker.perspectives.calls import check_call
-from prismc.checker.perspectives.data import Data
+from prismc.checker.perspectives.data import Data, Uniform
 from prismc.checker.perspectives.errors import (
     ArmMisaligned,
     Divergence,
@@ -36,7 +36,7 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
     """Judge every instance; callees come first, so that calls know what they require."""
     varies: dict[int, Perspective] = {}
     bounds: dict[int, Bound] = {}
-    uniform: dict[str, frozenset[typed.Variable]] = {}
+    uniform: dict[str, Mapping[typed.Variable, Perspective]] = {}
     scopes: dict[str, Mapping[typed.Variable, Perspective]] = {}
     refused = set(program.refused)
     for symbol, body in program.bodies.items():
@@ -44,7 +44,7 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
         instance_sink = InstanceSink(sink, body.instance)
         checker = _BodyChecker(body, instance_sink, varies, bounds, uniform, scopes)
         checker.statements(body.statements)
-        uniform[symbol] = frozenset(checker.data.uniform_parameters)
+        uniform[symbol] = checker.data.uniform_parameters
         scopes[symbol] = checker.atomics.scopes
         if sink.errors_reported > before:
             refused.add(symbol)
@@ -64,7 +64,7 @@ class _BodyChecker:
         sink: Sink,
         varies: dict[int, Perspective],
         bounds: dict[int, Bound],
-        uniform: dict[str, frozenset[typed.Variable]],
+        uniform: Uniform,
         scopes: Scopes,
     ) -> None:
         self._instance = body.instance
@@ -255,9 +255,10 @@ class _BodyChecker:
         )
 
     def _split(self, statement: typed.Split) -> None:
-        self._judge_sum(statement)
+        fits = self._judge_sum(statement)
         for arm in statement.arms:
-            self._judge_arm(arm, statement.keyword)
+            if fits:
+                self._judge_arm(arm)
             frame = Frame(
                 keyword=statement.keyword,
                 bound=arm.bound,
@@ -268,22 +269,25 @@ class _BodyChecker:
             with self._scope.inside(frame):
                 self.statements(arm.body)
 
-    def _judge_sum(self, statement: typed.Split) -> None:
+    def _judge_sum(self, statement: typed.Split) -> bool:
+        """Whether the arms fit at all; where they do not, their alignment is not looked at."""
         level = statement.arms[0].to.level
         available = self._scope.bound.size(level)
         asked = sum(arm.to.size for arm in statement.arms)
-        if asked > available:
-            self._sink.report(
-                SplitTooLarge(
-                    at=statement.header,
-                    asked=asked,
-                    available=available,
-                    level=level.name.lower(),
-                    related=self.data.speaker_note(),
-                )
+        if asked <= available:
+            return True
+        self._sink.report(
+            SplitTooLarge(
+                at=statement.header,
+                asked=asked,
+                available=available,
+                level=level.name.lower(),
+                related=self.data.speaker_note(),
             )
+        )
+        return False
 
-    def _judge_arm(self, arm: typed.Arm, keyword: str) -> None:
+    def _judge_arm(self, arm: typed.Arm) -> None:
         bound = self._scope.bound
         if bound.allows_arm(arm.to, arm.offset) or not bound.size(arm.to.level):
             return
@@ -295,13 +299,13 @@ class _BodyChecker:
                 offset=arm.offset,
                 alignment=gcd(base, arm.offset),
                 reason=_misaligned(base, arm.offset),
+                advice=_arm_advice(base, arm.offset),
                 related=self.data.speaker_note(),
             )
         )
 
     def _narrow(self, statement: typed.Narrow) -> None:
-        for view in statement.views:
-            self._views.judge(statement, view)
+        self._views.judge(statement)
         with self._scope.narrowing(statement):
             self.statements(statement.body)
 
@@ -309,7 +313,15 @@ class _BodyChecker:
 def _misaligned(base: int, offset: int) -> str:
     if base == 0:
         return f"it would not be aligned at {offset}"
+    if offset == 0:
+        return f"the units are only known to start at a multiple of {base}"
     return f"the units start at a multiple of {base}, the arm {offset} further"
+
+
+def _arm_advice(base: int, offset: int) -> str:
+    if offset == 0:
+        return f"use an arm whose size divides {base}, or split before the code is narrowed"
+    return "put the larger arms first"
 
 
 def _written_roots(body: typed.Body, scope: Scope) -> Roots:

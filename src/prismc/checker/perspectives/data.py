@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from prismc.checker.perspectives.aliases import Roots
+from prismc.checker.perspectives.aliases import Name, Roots, pointer_variables
 from prismc.checker.perspectives.errors import (
     ClaimElsewhere,
     ClaimTwice,
@@ -14,7 +14,7 @@ from prismc.checker.perspectives.errors import (
     NoSuchUnit,
     UnsettledLoad,
 )
-from prismc.checker.perspectives.scope import Claimed, Frame, Scope
+from prismc.checker.perspectives.scope import Claimed, Frame, Hiding, Scope
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.walk import expressions_in, operands
@@ -22,6 +22,10 @@ from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import CONSTANT, GRID, THREAD, Level, Perspective
 from prismc.source.span import Span
+
+# By a function's symbol: the const parameters that it loads into something broader than one
+# thread, and the broadest it loads them into.
+Uniform = Mapping[str, Mapping[typed.Variable, Perspective]]
 
 
 class Data:
@@ -40,7 +44,7 @@ class Data:
         self._varies = varies
         self._check_call = check_call
         self._written = written
-        self.uniform_parameters: set[typed.Variable] = set()
+        self.uniform_parameters: dict[typed.Variable, Perspective] = {}
 
     # ------------------------------------------------------------------ how often
 
@@ -65,8 +69,11 @@ class Data:
     def _leaf(self, expression: typed.Expression) -> Perspective:
         """What an expression contributes of its own, its operands apart."""
         match expression:
-            case typed.Read(variable=variable) | typed.Slot(variable=variable):
-                self._use(variable, expression.span)
+            case typed.Read(variable=variable):
+                self._use(Name(variable), expression.span)
+                return variable.perspective
+            case typed.Slot(variable=variable, index=index):
+                self._use(Name(variable, index), expression.span)
                 return variable.perspective
             case typed.UnitIndex(of=of):
                 return self._unit_index(expression, of)
@@ -163,29 +170,28 @@ class Data:
 
     # ------------------------------------------------------------------ names
 
-    def _use(self, variable: typed.Variable, span: Span) -> None:
-        hiding = self._scope.hiding_of(variable)
+    def _use(self, name: Name, span: Span) -> None:
+        hiding = self._scope.hiding_of(name)
         if hiding is not None:
-            self._report_hidden(variable, span)
+            self.report_hidden(name, hiding, span)
             return
-        claim = self._scope.claims.get(variable)
+        claim = self._scope.claims.get(name.variable)
         if claim is not None:
-            self._use_claimed(variable, claim, span)
+            self._use_claimed(name.variable, claim, span)
 
-    def _report_hidden(self, variable: typed.Variable, span: Span) -> None:
-        hiding = self._scope.hiding_of(variable)
-        assert hiding is not None
+    def report_hidden(self, name: Name, hiding: Hiding, span: Span) -> None:
+        """A name that a narrowing hides; the second span is the narrowing."""
         related = [Related(at=hiding.header, message=f"this {hiding.keyword} hides it")]
-        merged = self._scope.aliases.merged_at(variable)
-        if variable is not hiding.source and merged is not None:
-            message = f"`{variable.name}` is an alias of `{hiding.source.name}` since here"
+        merged = self._scope.aliases.merged_at(name, hiding.source)
+        if name != hiding.source and merged is not None:
+            message = f"`{name.shown}` is an alias of `{hiding.source.shown}` since here"
             related.append(Related(at=merged, message=message))
         self._sink.report(
             Hidden(
                 at=span,
-                name=variable.name,
+                name=name.shown,
                 construct=hiding.keyword,
-                source=hiding.source.name,
+                source=hiding.source.shown,
                 view=hiding.view.name,
                 related=tuple(related),
             )
@@ -275,33 +281,46 @@ class Data:
             return
         if isinstance(expression, typed.Broadcast):
             return
-        if isinstance(expression, typed.Load) and isinstance(expression.pointer, typed.Read):
-            self._require_settled_pointer(expression.pointer.variable, expression.span, needed)
+        if isinstance(expression, typed.Load):
+            self.require_settled_pointer(expression.pointer, expression.span, needed)
         for operand in operands(expression):
             self.require_settled(operand, needed)
 
-    def _require_settled_pointer(
-        self, variable: typed.Variable, span: Span, needed: Perspective
+    def require_settled_pointer(
+        self,
+        pointer: typed.Expression,
+        span: Span,
+        needed: Perspective,
+        *,
+        advice: str = "use `broadcast(..)`, or read it as `@ thread[1]`",
+        note: Related | None = None,
     ) -> None:
-        if self.is_unsettled(variable):
-            self._sink.report(
-                UnsettledLoad(
-                    at=span,
-                    name=variable.name,
-                    target=needed,
-                    related=(self._declared(variable),),
+        """Refuse what `pointer` names if it is not settled; note what callers have to grant."""
+        for variable in pointer_variables(pointer):
+            if self.is_unsettled(variable):
+                self._sink.report(
+                    UnsettledLoad(
+                        at=span,
+                        name=variable.name,
+                        target=needed,
+                        advice=advice,
+                        related=(note or self._declared(variable),),
+                    )
                 )
-            )
-        elif variable.kind is typed.VariableKind.PARAMETER and _is_const(variable):
-            self.uniform_parameters.add(variable)
+                return
+            for root in self._scope.aliases.roots(variable):
+                if _is_const_parameter(root):
+                    known = self.uniform_parameters.get(root, needed)
+                    self.uniform_parameters[root] = max(known, needed)
 
     def is_unsettled(self, variable: typed.Variable) -> bool:
         """Whether other blocks may be writing what `variable` points to."""
-        if isinstance(variable.type, ErrorType) or _is_const(variable):
+        if isinstance(variable.type, ErrorType):
             return False
         roots = self._scope.aliases.roots(variable)
         return variable.perspective.level is Level.GRID and not roots.isdisjoint(self._written)
 
 
-def _is_const(variable: typed.Variable) -> bool:
-    return isinstance(variable.type, PointerType) and variable.type.is_const
+def _is_const_parameter(variable: typed.Variable) -> bool:
+    is_parameter = variable.kind is typed.VariableKind.PARAMETER
+    return is_parameter and isinstance(variable.type, PointerType) and variable.type.is_const

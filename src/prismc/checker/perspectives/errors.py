@@ -48,12 +48,13 @@ class ArmMisaligned(Problem):
     title = "a split arm is not aligned"
     message = "an arm of {size} cannot start {offset} units in: {reason}"
     label = "{size} does not divide {alignment}"
-    help_text = "put the larger arms first"
+    help_text = "{advice}"
 
     size: int
     offset: int
     alignment: int
     reason: str
+    advice: str
 
 
 class WriteDown(Problem):
@@ -278,10 +279,11 @@ class UnsettledLoad(Problem):
         "times may see different values"
     )
     label = "must be one value for each {target}"
-    help_text = "use `broadcast(..)`, or read it as `@ thread[1]`"
+    help_text = "{advice}"
 
     name: str
     target: Perspective
+    advice: str
 
 
 class CallBound(Problem):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from prismc.checker.perspectives.aliases import Aliases, Roots
+from prismc.checker.perspectives.aliases import Aliases, Name
 from prismc.checker.types import typed
 from prismc.hardware.groups import Bound, Perspective
 from prismc.source.record import Record
@@ -36,8 +36,7 @@ class Frame(Record):
 class Hiding(Record):
     """A narrowing that is open: whose memory it hides, and by which view it shows it."""
 
-    roots: Roots
-    source: typed.Variable
+    source: Name
     view: typed.Variable
     keyword: str
     header: Span
@@ -98,21 +97,10 @@ class Scope:
     def narrowing(self, narrow: typed.Narrow) -> Iterator[None]:
         """Hide the sources and show the views for the body of `narrow`."""
         before = len(self._hidings)
-        depth = before + len(narrow.views)
         keyword = narrow.kind.value
+        self._hidings += [self.hiding_by(narrow, view) for view in narrow.views]
         for view in narrow.views:
-            self._depth_of[view.variable] = depth
-            source = source_variable(view)
-            self._hidings.append(
-                Hiding(
-                    roots=self.aliases.roots(source),
-                    source=source,
-                    view=view.variable,
-                    keyword=keyword,
-                    header=narrow.header,
-                    depth=depth,
-                )
-            )
+            self._depth_of[view.variable] = len(self._hidings)
             if narrow.kind is typed.NarrowKind.CLAIM:
                 owner = view.variable.perspective
                 self.claims[view.variable] = Claimed(len(self.frames), owner, narrow.header)
@@ -121,26 +109,35 @@ class Scope:
             yield
         del self._hidings[before:]
 
+    def hiding_by(self, narrow: typed.Narrow, view: typed.View) -> Hiding:
+        """What a view of a narrowing that is not open yet will hide."""
+        return Hiding(
+            source=source_of(view),
+            view=view.variable,
+            keyword=narrow.kind.value,
+            header=narrow.header,
+            depth=len(self._hidings) + len(narrow.views),
+        )
+
     def declared(self, variable: typed.Variable) -> None:
         """A variable that begins here: hidings that are open already do not hide it."""
         self._depth_of[variable] = len(self._hidings)
 
-    def hiding_of(self, variable: typed.Variable) -> Hiding | None:
-        """The innermost open narrowing that hides a variable, or None."""
-        if not self._hidings:
-            return None
-        roots = self.aliases.roots(variable)
-        depth = self._depth_of.get(variable, 0)
+    def hiding_of(self, name: Name) -> Hiding | None:
+        """The innermost open narrowing that hides a name, or None."""
+        depth = self._depth_of.get(name.variable, 0)
         for hiding in reversed(self._hidings):
-            if depth < hiding.depth and not hiding.roots.isdisjoint(roots):
+            if depth < hiding.depth and self.aliases.may_share(hiding.source, name):
                 return hiding
         return None
 
 
-def source_variable(view: typed.View) -> typed.Variable:
-    """The variable that a view narrows; elaboration lets nothing else through."""
+def source_of(view: typed.View) -> Name:
+    """What a view narrows; elaboration lets nothing else through."""
     match view.source:
-        case typed.Read(variable=variable) | typed.Slot(variable=variable):
-            return variable
+        case typed.Read(variable=variable):
+            return Name(variable)
+        case typed.Slot(variable=variable, index=index):
+            return Name(variable, index)
         case _:
             raise TypeError(f"a view's source is a variable or a slot, not {view.source!r}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prismc.checker.perspectives.aliases import pointer_variables
+from prismc.checker.perspectives.aliases import names_in
 from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import NarrowElsewhere, NarrowTarget, OffsetVaries
-from prismc.checker.perspectives.scope import Scope
+from prismc.checker.perspectives.scope import Scope, source_of
 from prismc.checker.types import typed
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -20,7 +20,26 @@ class Views:
         self._data = data
         self._sink = sink
 
-    def judge(self, statement: typed.Narrow, view: typed.View) -> None:
+    def judge(self, statement: typed.Narrow) -> None:
+        """Judge each pair, then pairs against one another: two names for one memory."""
+        for view in statement.views:
+            self._judge_view(statement, view)
+        for number, view in enumerate(statement.views):
+            self._judge_alias(statement, view, statement.views[:number])
+
+    def _judge_alias(
+        self, statement: typed.Narrow, view: typed.View, before: tuple[typed.View, ...]
+    ) -> None:
+        """Refuse an alias of what an earlier pair hides; the same name in two pairs is one memory
+        seen twice, and their elements are compared with one another."""
+        name = source_of(view)
+        for other in before:
+            hiding = self._scope.hiding_by(statement, other)
+            if name != hiding.source and self._scope.aliases.may_share(hiding.source, name):
+                self._data.report_hidden(name, hiding, view.source.span)
+                return
+
+    def _judge_view(self, statement: typed.Narrow, view: typed.View) -> None:
         given = self._data.varies(view.source)
         variable, code = view.variable, self._scope.code
         if given != code:
@@ -43,10 +62,10 @@ class Views:
     def _report_elsewhere(
         self, statement: typed.Narrow, view: typed.View, given: Perspective
     ) -> None:
-        variables = list(pointer_variables(view.source))
-        if any(self._scope.hiding_of(variable) is not None for variable in variables):
+        names = list(names_in(view.source))
+        if any(self._scope.hiding_of(name) is not None for name in names):
             return
-        source, code = variables[0], self._scope.code
+        source, code = names[0].variable, self._scope.code
         broader = code.is_narrower_or_equal(given)
         advice = (
             f"move the {statement.kind.value} out to {given} code"

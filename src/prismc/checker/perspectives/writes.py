@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prismc.checker.perspectives.aliases import pointer_variables
+from prismc.checker.perspectives.aliases import names_in
 from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import (
     DeclaredBroader,
@@ -186,14 +186,14 @@ class Writes:
         perspective = self._data.varies(pointer)
         if perspective == THREAD or isinstance(pointer.type, ErrorType):
             return
-        for variable in pointer_variables(pointer):
-            if self._scope.hiding_of(variable) is not None:
+        for name in names_in(pointer):
+            if self._scope.hiding_of(name) is not None:
                 return
-            note = Related(at=variable.span, message=f"`{variable.name}` is {perspective}")
+            note = Related(at=name.variable.span, message=f"`{name.shown}` is {perspective}")
             self._sink.report(
                 StoreTooBroad(
                     at=place.span,
-                    name=variable.name,
+                    name=name.shown,
                     pointer_perspective=perspective,
                     related=(note,),
                 )
@@ -210,7 +210,11 @@ class Writes:
         )
         if variable is None or not self._require_scope(statement.span, variable):
             return
-        if not variable.perspective.is_narrower_or_equal(varies):
+        target = variable.perspective
+        if target.is_narrower_or_equal(varies):
+            if target != THREAD:
+                self._data.require_settled_pointer(statement.pointer, statement.span, target)
+        else:
             note = Related(at=variable.span, message=f"`{variable.name}` is {variable.perspective}")
             self._sink.report(
                 WriteDown(

@@ -41,17 +41,17 @@ class OverlappingPieces(Problem):
     code = "P0603"
     title = "pieces overlap"
     severity = Severity.WARNING
-    message = (
-        "threads {first} and {second} both write element {element} of `{root}`: any of the values "
-        "may stay"
-    )
-    label = "written by several threads at once"
-    help_text = "give each thread elements of its own, or let one write: `first thread[1]:`"
+    message = "threads {first} and {second} {doing} element {element} of `{root}`: {outcome}"
+    label = "touched by several threads at once"
+    help_text = "{advice}"
 
     root: str
     first: int
     second: int
     element: str
+    doing: str = "both write"
+    outcome: str = "any of the values may stay"
+    advice: str = "give each thread elements of its own, or let one write: `first thread[1]:`"
 
 
 class InsideStatement(Problem):

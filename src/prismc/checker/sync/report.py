@@ -15,17 +15,19 @@ from prismc.checker.sync.errors import (
     OverlappingIterations,
     OverlappingPieces,
 )
+from prismc.checker.sync.footprints import Meeting
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Access, Crossing, Graph
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
-from prismc.checker.sync.units import conflicts_of_units
+from prismc.checker.sync.units import Apart, conflicts_of_units
 from prismc.checker.sync.verify import Verdict
 from prismc.checker.types import typed
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import BLOCK, Level, Perspective
+from prismc.source.record import replace
 
 _PLAIN = {"READ": "read", "WRITE": "write", "UPDATE": "update"}
 
@@ -55,6 +57,9 @@ def report_conflicts(verdict: Verdict, sink: Sink) -> None:
 def report_units(graph: Graph, conflicts: Conflicts, sink: Sink) -> None:
     """Conflicts between units that run the same code on their own."""
     for apart in conflicts_of_units(graph, conflicts):
+        if apart.pieces is not None:
+            _report_pieces(apart, apart.pieces, conflicts, sink)
+            continue
         verb = VERBS[apart.first.kind.name]
         sink.report(
             NarrowCode(
@@ -98,20 +103,50 @@ def report_overlaps(
 
 
 def _report_overlap(access: Access, conflicts: Conflicts, sink: Sink) -> None:
+    meeting = _own_overlap(access, conflicts)
+    if meeting.is_exact and meeting.classes:
+        sink.report(_overlap(access, meeting))
+
+
+def _own_overlap(access: Access, conflicts: Conflicts) -> Meeting:
+    """For whom one store meets itself."""
     everyone = (access.footprint.threads,)
     crossed = tuple((loop, Crossing.ENDED) for loop in sorted(access.own_loops))
-    meeting = conflicts.meeting(access, access, crossed, everyone)
-    if not meeting.is_exact or not meeting.classes:
-        return
+    return conflicts.meeting(access, access, crossed, everyone)
+
+
+def _overlap(access: Access, meeting: Meeting) -> OverlappingPieces:
     first, second = _two(*meeting.classes[0])
     is_whole = not access.footprint.common
+    return OverlappingPieces(
+        at=access.at,
+        root=_root(access),
+        first=first,
+        second=second,
+        element=str(meeting.element) if is_whole else f"{meeting.element} of a piece",
+    )
+
+
+def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Sink) -> None:
+    """Pieces of one view that meet where no barrier can stand, if their stores alone do not."""
+    for access in (apart.first, apart.second):
+        own = _own_overlap(access, conflicts)
+        if access.kind is AccessKind.WRITE and own.is_exact and own.classes:
+            return
+    found = _overlap(apart.first, pieces)
+    verb = VERBS[apart.second.kind.name]
+    note = Related(at=apart.second.at, message=f"`{_root(apart.second)}` {verb} here")
+    if apart.second.kind is AccessKind.WRITE:
+        sink.report(replace(found, related=(note,)))
+        return
+    wanted = _order_of(apart.around.perspective)
     sink.report(
-        OverlappingPieces(
-            at=access.at,
-            root=_root(access),
-            first=first,
-            second=second,
-            element=str(meeting.element) if is_whole else f"{meeting.element} of a piece",
+        replace(
+            found,
+            doing="write and read",
+            outcome="the old or the new value may be read",
+            advice=f"read it into a variable first, in {wanted} code: a barrier can stand there",
+            related=(note,),
         )
     )
 

@@ -7,7 +7,8 @@ leaving one barrier out and listing what is then missing tells why the barrier i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Coverage
@@ -24,6 +25,7 @@ from prismc.checker.sync.flow import (
     touch,
 )
 from prismc.checker.sync.graph import (
+    Access,
     Arms,
     Choice,
     Flow,
@@ -37,6 +39,7 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
+from prismc.checker.sync.units import share_view
 from prismc.source.record import Record
 
 # The order that stands in front of a node, or (True) at the end of a loop's body.
@@ -141,7 +144,18 @@ class _Walk:
                     called.update(entry.access.number for entry in summary.entries)
                     called.update(item.access.number for item in _behind(summary))
                 state.apply(summary)
+        else:
+            self.inside += self._between_views(step, region)
         return step_summary(self._conflicts, step)
+
+    def _between_views(self, step: Step, region: Region) -> Iterator[Conflict]:
+        """What a statement reads through one view and writes through another of the same memory."""
+        accesses = [event for event in step.events if isinstance(event, Access) and event.views]
+        for earlier, later in combinations(accesses, 2):
+            if earlier.roots == later.roots and not share_view(earlier, later):
+                state = State(self._conflicts, region.units)
+                state.apply(touch(earlier))
+                yield from state.conflicts(touch(later))
 
 
 def _through_only(summary: Summary) -> Summary:
