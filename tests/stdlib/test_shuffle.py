@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from support.running import compile_texts
+from prismc.emulator.schedule import adversaries
+from support.running import Compiled, compile_texts
 
-TEXT = """
+LOOPS = """
 from std.shuffle import shfl_xor
 
 @requires(grid[1], block[1], thread[{n}])
@@ -25,14 +28,70 @@ kernel k(trips: ptr(const i32), Y: ptr(f32)):
 
 
 @pytest.mark.parametrize("n", [2, 4, 8, 16, 32])
-def test_shfl_xor(n: int) -> None:
-    program = compile_texts({"k.prism": TEXT.format(n=n)}, "k.prism")
+def test_groups_on_their_own(n: int) -> None:
+    program = compile_texts({"k.prism": LOOPS.format(n=n)}, "k.prism")
     trips = np.arange(64, dtype=np.int32) % 3
-    found = program.run(1, {"trips": trips, "Y": np.zeros(64, np.float32)})["Y"]
     expected = np.arange(64, dtype=np.float32)
     for trip in range(2):
         groups = expected.reshape(-1, n)
         runs = trips[: len(groups), None] > trip
         partner = groups[:, np.arange(n) ^ n // 2]
         expected = np.where(runs, groups * 2 + partner, groups).ravel()
-    assert (found == expected).all()
+    for plan in adversaries(6):
+        found = program.run(1, {"trips": trips, "Y": np.zeros(64, np.float32)}, plan=plan)["Y"]
+        assert (found == expected).all()
+
+
+MODES = """
+from std.shuffle import shfl_down, shfl_idx, shfl_up, shfl_xor
+
+@requires(grid[1], block[1], thread[32])
+@launch(threads = 96)
+kernel k(d: int, X: ptr(const {t}), at_: ptr(const i32), Y: ptr({t})):
+    i: int @ thread[1] = id()
+    partition Y as y @ thread[1] at i * 20:
+        group thread[32]:
+{body}
+"""
+ONE = """
+            group thread[{n}]:
+                y[{k}] = shfl_xor[{n}](X[i], d % {n})
+                y[{k} + 1] = shfl_idx[{n}](X[i], at_[i])
+                y[{k} + 2] = shfl_up[{n}](X[i], d)
+                y[{k} + 3] = shfl_down[{n}](X[i], d)
+"""
+GROUPS = (2, 4, 8, 16, 32)
+DTYPES = {
+    "u8": np.uint8, "i16": np.int16, "f16": np.float16, "i32": np.int32, "f32": np.float32,
+    "u64": np.uint64, "f64": np.float64,
+}  # fmt: skip
+
+
+@cache
+def compiled(t: str) -> Compiled:
+    body = "".join(ONE.format(n=n, k=4 * k) for k, n in enumerate(GROUPS))
+    return compile_texts({"k.prism": MODES.format(t=t, body=body)}, "k.prism")
+
+
+@pytest.mark.parametrize("distance", [0, 1, 3, 7, 31])
+@pytest.mark.parametrize("t", DTYPES)
+def test_modes(t: str, distance: int) -> None:
+    chance = np.random.default_rng(distance)
+    x = np.frombuffer(chance.bytes(96 * np.dtype(DTYPES[t]).itemsize), DTYPES[t])
+    if np.dtype(DTYPES[t]).kind == "f":
+        x = chance.normal(size=96).astype(DTYPES[t])
+    at = chance.integers(0, 32, 96, np.int32)
+    given = {"d": distance, "X": x, "at_": at, "Y": np.zeros(96 * 20, x.dtype)}
+    found = compiled(t).run(1, given)["Y"].reshape(96, 5, 4)
+    thread = np.arange(96)
+    for k, n in enumerate(GROUPS):
+        lane, start = thread % n, thread // n * n
+        up, down = lane - distance, lane + distance
+        sources = (
+            lane ^ distance % n,
+            at % n,
+            np.where(up < 0, lane, up),
+            np.where(down >= n, lane, down),
+        )
+        for mode, source in enumerate(sources):
+            assert np.array_equal(found[:, k, mode], x[start + source]), (n, mode)

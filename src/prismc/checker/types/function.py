@@ -6,6 +6,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.escapes import check_escapes
 from prismc.checker.types.flow import check_flow
 from prismc.checker.types.signatures import Signatures
+from prismc.checker.types.walk import statements_in
 from prismc.frontend import ast
 
 
@@ -27,4 +28,4 @@ class FunctionElaborator(Signatures):
 
     def _is_written_in_cuda(self, statements: tuple[typed.Statement, ...]) -> bool:
         """Raw C++ may return and assign where nobody sees it."""
-        return any(isinstance(statement, typed.CudaText) for statement in statements)
+        return any(isinstance(inner, typed.CudaText) for inner in statements_in(statements))
