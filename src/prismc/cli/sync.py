@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from prismc.checker.results import CheckedProgram
 from prismc.cli.options import (
     Presentation,
     chosen_targets,
@@ -16,17 +17,41 @@ from prismc.cli.options import (
     program_options,
     target_option,
 )
-from prismc.cli.render import show_problems, style_for, write
+from prismc.cli.render import progress, show_problems, style_for, write
 from prismc.diagnostics.style import Style, plain
 from prismc.driver.inputs import open_root
 from prismc.driver.outputs import Output, save_outputs
 from prismc.driver.pipeline import CHECKS, run_stages
-from prismc.driver.session import Session
-from prismc.driver.sync.account import Function, account_of
+from prismc.driver.session import PROGRAM_WRONG, Session
+from prismc.driver.sync.account import Function, Proof, account_of, with_witnesses
 from prismc.driver.sync.dot import show_dot
 from prismc.driver.sync.html import show_html
 from prismc.driver.sync.record import render_record
-from prismc.driver.sync.text import show_account
+from prismc.driver.sync.text import show_account, show_proof
+from prismc.source.files import SourceFile
+from prismc.source.record import Value
+
+
+class ProofRequest(Value):
+    """The launch that `--prove` runs, as the command line names it."""
+
+    kernel: str | None
+    grid: tuple[int, ...] | None
+    arguments: tuple[str, ...]
+    schedules: int
+    seed: int
+
+
+def _grid(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[int, ...] | None:
+    """`4` or `4,2,1` as extents."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3 or not all(part.isdecimal() and int(part) for part in parts):
+        raise click.BadParameter(f"{text!r}: one to three positive numbers", context, parameter)
+    return tuple(int(part) for part in parts)
 
 
 @click.command(short_help="Show where barriers come from.")
@@ -46,12 +71,46 @@ from prismc.driver.sync.text import show_account
     show_default=True,
     help="Text; one JSON object; a Graphviz graph; one page with the graph beside the source.",
 )
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Run a kernel on the emulator: nothing must be found with all operations, and something "
+    "without each of them.",
+)
+@click.option("--kernel", metavar="K", help="The kernel to prove, if there are several.")
+@click.option(
+    "--grid",
+    metavar="N[,N[,N]]",
+    callback=_grid,
+    help="The blocks of the launch to prove.",
+)
+@click.option(
+    "--arg",
+    "arguments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An argument of the launch: `n=64`, `A=randn(64, 64)`, `C=zeros(64)`, `x=@file.npy`.",
+)
+@click.option(
+    "--schedules",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="How many schedules to try.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="For what is random.")
 @target_option
 @program_options
 def sync(
     file: str,
     out: str | None,
     format_: str,
+    prove: bool,
+    kernel: str | None,
+    grid: tuple[int, ...] | None,
+    arguments: tuple[str, ...],
+    schedules: int,
+    seed: int,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -65,31 +124,77 @@ def sync(
     """
     session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
     root = open_root(session, file)
+    proof: Proof | None = None
     checked = run_stages(session, root, CHECKS) if root is not None else None
-    if checked is not None and not session.sink.has_errors():
+    if root is not None and checked is not None and not session.sink.has_errors():
         functions = account_of(session, checked)
-        style = plain if out is not None else style_for(sys.stdout, color)
-        put(session, file, out, shown(session, functions, format_, style))
+        if prove:
+            request = ProofRequest(
+                kernel=kernel, grid=grid, arguments=arguments, schedules=schedules, seed=seed
+            )
+            proof = prove_plan(session, root, checked, functions, request)
+            functions = functions if proof is None else with_witnesses(functions, proof)
+        if not session.sink.has_errors():
+            style = plain if out is not None else style_for(sys.stdout, color)
+            put(session, file, out, shown(session, functions, proof, format_, style))
     problems_format = "json" if format_ == "json" and session.sink.has_errors() else "text"
     show_problems(
         session,
         Presentation(format=problems_format, color=color, max_errors=max_errors),
         sys.stderr,
     )
-    return session.exit_code
+    return session.exit_code or (PROGRAM_WRONG if proof is not None and not proof.holds else 0)
 
 
-def shown(session: Session, functions: Sequence[Function], format_: str, style: Style) -> str:
+def prove_plan(
+    session: Session,
+    root: SourceFile,
+    checked: CheckedProgram,
+    functions: Sequence[Function],
+    request: ProofRequest,
+) -> Proof | None:
+    """What the emulator finds; None with the problems in the session."""
+    # Only a proof needs NumPy, the emulator and a CUDA compiler.
+    from prismc.driver.launch_arguments import ArgumentError
+    from prismc.driver.sync.prove import ProofError, choose_launch, prove
+
+    if request.grid is None:
+        raise click.UsageError("`--prove` needs `--grid`: the blocks of the launch")
+    steps = 1 + sum(len(function.operations) for function in functions)
+    try:
+        launch = choose_launch(
+            checked, request.kernel, request.grid, request.arguments, request.seed
+        )
+        with progress(steps, "proving") as bar:
+            return prove(
+                session, root, functions, launch, request.schedules, request.seed, bar.step
+            )
+    except ArgumentError as error:
+        raise click.UsageError(str(error)) from error
+    except ProofError as error:
+        if session.sink.has_errors():
+            return None
+        raise click.UsageError(str(error)) from error
+
+
+def shown(
+    session: Session,
+    functions: Sequence[Function],
+    proof: Proof | None,
+    format_: str,
+    style: Style,
+) -> str:
     """The account in one of the formats."""
     match format_:
         case "json":
-            return render_record(functions, session.options.target.name)
+            return render_record(functions, session.options.target.name, proof)
         case "dot":
             return show_dot(functions, session.files)
         case "html":
-            return show_html(functions, session.files, session.root)
+            return show_html(functions, session.files, session.root, proof)
         case _:
-            return show_account(functions, session.files, style)
+            text = show_account(functions, session.files, style)
+            return text if proof is None else f"{text}\n{show_proof(proof)}"
 
 
 def put(session: Session, file: str, out: str | None, text: str) -> None:

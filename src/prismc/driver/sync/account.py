@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
@@ -12,7 +12,7 @@ from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
 from prismc.hardware.primitives import PRIMITIVES, Cost
 from prismc.source.files import Files
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
 COSTS = {
@@ -97,6 +97,37 @@ class Function(Record):
         """How many operations, in words."""
         number = len(self.operations)
         return {0: "needs none", 1: "1 operation"}.get(number, f"{number} operations")
+
+
+class Proof(Record):
+    """What the emulator found. `faults` are findings in the program as it is; `witnesses` what was
+    found without each operation, None where nothing was; `not_reached` are operations in functions
+    that the kernel does not call."""
+
+    kernel: str
+    schedules: int
+    faults: tuple[Witness, ...]
+    witnesses: tuple[tuple[int, Witness | None], ...]
+    not_reached: tuple[int, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.faults and all(witness for _, witness in self.witnesses)
+
+
+def with_witnesses(functions: Sequence[Function], proof: Proof) -> tuple[Function, ...]:
+    """The functions, each operation with what was found without it."""
+    found = dict(proof.witnesses)
+    return tuple(
+        replace(
+            function,
+            operations=tuple(
+                replace(operation, witness=found.get(operation.number))
+                for operation in function.operations
+            ),
+        )
+        for function in functions
+    )
 
 
 def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...]:

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from prismc.driver.sync.account import COSTS, Function, Operation
+from prismc.driver.sync.account import COSTS, Function, Operation, Proof
 from prismc.driver.sync.arcs import draw_arcs
 from prismc.driver.sync.text import (
     reason_words,
+    show_proof,
     standing,
     why_settled,
     without_words,
+    witness_words,
 )
 from prismc.source.files import Files
 
@@ -55,7 +57,7 @@ for (const section of document.querySelectorAll('section')) {
 """
 
 
-def show_html(functions: Sequence[Function], files: Files, root: str) -> str:
+def show_html(functions: Sequence[Function], files: Files, root: str, proof: Proof | None) -> str:
     """The whole page."""
     title = escape(f"Synchronisation of {root}")
     body = "".join(_section(each, files) for each in functions)
@@ -65,8 +67,12 @@ def show_html(functions: Sequence[Function], files: Files, root: str) -> str:
         "<p>Lines with + are what the compiler inserts. Arcs run from the earlier access through "
         'the operation to the later one: <b class="RAW">read after write</b>, <b class="WAR">write '
         'after read</b>, <b class="WAW">write after write</b>; dashed ones go around a loop.</p>\n'
-        f"{body}<script>{_SCRIPT}</script>\n</body>\n</html>\n"
+        f"{body}{_proof(proof)}<script>{_SCRIPT}</script>\n</body>\n</html>\n"
     )
+
+
+def _proof(proof: Proof | None) -> str:
+    return "" if proof is None else f"<pre>{escape(show_proof(proof))}</pre>\n"
 
 
 def _section(function: Function, files: Files) -> str:
@@ -113,9 +119,7 @@ def _details(operation: Operation, function: Function) -> str:
         *(("orders", reason_words(each, function.file)) for each in operation.merged),
     ]
     if operation.witness is not None:
-        found = operation.witness
-        facts.append(("found without it", f"{found.kind}: {found.message}, {found.place}"))
-        facts.append(("schedule", found.schedule))
+        facts.append(("found without it", witness_words(operation.witness)))
     table = "".join(
         f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts
     )

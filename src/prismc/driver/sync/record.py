@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from prismc.driver.sync.account import COSTS, Function, Operation, Reason, Side, Witness
+from prismc.driver.sync.account import COSTS, Function, Operation, Proof, Reason, Side, Witness
 from prismc.driver.sync.text import path_words, without_words
 
 VERSION = 1
@@ -14,13 +14,13 @@ VERSION = 1
 Json = dict[str, Any]
 
 
-def render_record(functions: Sequence[Function], target: str, proof: Json | None = None) -> str:
-    """One JSON object; ends with a line end. `proof` is what `--prove` found, if it was asked."""
+def render_record(functions: Sequence[Function], target: str, proof: Proof | None) -> str:
+    """One JSON object; ends with a line end."""
     record: Json = {
         "version": VERSION,
         "target": target,
         "functions": [_function(each) for each in functions],
-        "proof": proof,
+        "proof": None if proof is None else _proof(proof),
     }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
@@ -50,11 +50,23 @@ def _operation(operation: Operation) -> Json:
             {**_reason(each), "without_it": without_words(each), "witness": list(each.witness)}
             for each in operation.needed
         ],
-        "witness": None if operation.witness is None else witness_record(operation.witness),
+        "witness": None if operation.witness is None else _witness(operation.witness),
     }
 
 
-def witness_record(witness: Witness) -> Json:
+def _proof(proof: Proof) -> Json:
+    return {
+        "holds": proof.holds,
+        "kernel": proof.kernel,
+        "schedules": proof.schedules,
+        "faults": [_witness(each) for each in proof.faults],
+        "found_without": [number for number, witness in proof.witnesses if witness],
+        "not_found_without": [number for number, witness in proof.witnesses if not witness],
+        "not_reached": list(proof.not_reached),
+    }
+
+
+def _witness(witness: Witness) -> Json:
     """A finding of the emulator."""
     return {
         "kind": witness.kind,

@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from prismc.diagnostics.display import printable
 from prismc.diagnostics.style import Role, Style, plain
-from prismc.driver.sync.account import COSTS, Function, Operation, Ranges, Reason, Side
+from prismc.driver.sync.account import (
+    COSTS,
+    Function,
+    Operation,
+    Proof,
+    Ranges,
+    Reason,
+    Side,
+    Witness,
+)
 from prismc.hardware.primitives import Cost
 from prismc.source.files import Files
 
@@ -28,6 +37,30 @@ def _function(function: Function, files: Files, style: Style) -> str:
             lines += ["", *_operation(operation, function, style)]
     lines += [f"  {line}" for line in why_settled(function)]
     return "\n".join(lines) + "\n"
+
+
+def show_proof(proof: Proof) -> str:
+    """What the emulator found, in a few lines."""
+    found = sum(witness is not None for _, witness in proof.witnesses)
+    count = len(proof.witnesses)
+    lines = [
+        f"proof of {proof.kernel} on the emulator, {proof.schedules} schedules:",
+        f"  with all operations: {len(proof.faults) or 'no'} findings",
+        *(f"    {witness_words(each)}" for each in proof.faults),
+        f"  without one of them: found {found} of {count}",
+    ]
+    for number, witness in proof.witnesses:
+        if witness is None:
+            lines.append(f"    #{number}: nothing found without it; choose other arguments")
+    if proof.not_reached:
+        numbers = ", ".join(f"#{number}" for number in proof.not_reached)
+        lines.append(f"  not tried, since the kernel does not call their functions: {numbers}")
+    return "\n".join(lines) + "\n"
+
+
+def witness_words(witness: Witness) -> str:
+    """A finding on one line."""
+    return f"{witness.kind}: {witness.message}, {witness.place} ({witness.schedule})"
 
 
 def why_settled(function: Function) -> Iterator[str]:
@@ -77,9 +110,8 @@ def _operation(operation: Operation, function: Function, style: Style) -> Iterat
     yield "   cannot be left out:"
     yield from (f"     {without_words(each)}" for each in operation.needed)
     if operation.witness is not None:
-        witness = operation.witness
-        yield f"   found without it ({witness.schedule}):"
-        yield f"     {witness.kind}: {witness.message}, {witness.place}"
+        yield "   found without it:"
+        yield f"     {witness_words(operation.witness)}"
 
 
 def reason_words(reason: Reason, file: str) -> str:
