@@ -163,10 +163,10 @@ def meet(
     is_exact = first.is_certain and second.is_certain and not (alignment.stride or alignment.row)
     found: dict[tuple[int, int], int] = {}
     for mine, other in _pairs_of_tables(first, second, alignment, known):
-        if alignment.stride:
-            _join_strided(mine, other, alignment, found)
-        else:
+        if not alignment.stride:
             _join(mine, other, found)
+        elif not _join_strided(mine, other, alignment, found):
+            return anyone
     if not found:
         return NEVER
     return Meeting(classes=tuple(found), is_exact=is_exact, element=next(iter(found.values())))
@@ -315,18 +315,33 @@ def _join(first: Table, second: Table, found: dict[tuple[int, int], int]) -> Non
 
 def _join_strided(
     first: Table, second: Table, alignment: Alignment, found: dict[tuple[int, int], int]
-) -> None:
-    """The same for a second table that has moved by as many strides as iterations lie between."""
+) -> bool:
+    """The same for a second table that has moved by as many strides as iterations lie between.
+
+    False where that would compare more pairs than `MOST_WORK` allows.
+    """
     stride, (least, most) = alignment.stride, alignment.apart
-    offsets = [offset for _, offset in second]
-    low, high = min(offsets), max(offsets)
+    # Elements meet only if they lie whole strides apart.
+    lines: dict[tuple[int, int], dict[int, int]] = {}
+    for (row, offset), later in second.items():
+        lines.setdefault((row, offset % stride), {})[offset] = later
+    longest = max(map(len, lines.values()), default=0)
+    if len(first) * min(longest, most - least + 1) > MOST_WORK:
+        return False
     for (row, offset), earlier in first.items():
-        # The later index has gained `times` strides: the known parts differ by them.
-        span = offset - low if stride > 0 else high - offset
-        for times in range(least, min(most, span // abs(stride)) + 1):
-            later = second.get((row, offset - times * stride))
-            if later is not None:
-                _note(earlier, later, offset, found)
+        line = lines.get((row, offset % stride), {})
+        # The later index has gained a stride for each iteration: the known parts differ by them.
+        if most - least < len(line):
+            starts = range(offset - least * stride, offset - (most + 1) * stride, -stride)
+            meeting = [line[start] for start in starts if start in line]
+        else:
+            spans = ((offset - start) // stride for start in line)
+            meeting = [
+                later for later, n in zip(line.values(), spans, strict=True) if least <= n <= most
+            ]
+        for later in meeting:
+            _note(earlier, later, offset, found)
+    return True
 
 
 def _note(earlier: int, later: int, element: int, found: dict[tuple[int, int], int]) -> None:
