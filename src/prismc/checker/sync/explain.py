@@ -15,7 +15,7 @@ from prismc.checker.sync.choose import edges_of
 from prismc.checker.sync.conflicts import Conflict, is_hazard
 from prismc.checker.sync.coverage import NONE
 from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Summary, nodes_in
-from prismc.checker.sync.plan import AccessKind, Edge, SyncOperation, SyncPlan
+from prismc.checker.sync.plan import AccessKind, Edge, Position, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
 from prismc.checker.sync.synchronise import Function, functions_of
 from prismc.checker.sync.units import accesses_in
@@ -23,6 +23,9 @@ from prismc.checker.sync.verify import verify
 from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
 from prismc.source.record import Record, replace
+
+
+_BARRIERS = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
 
 
 class Settled(Enum):
@@ -70,12 +73,13 @@ def explain_plan(
 def _function(function: Function, operations: tuple[SyncOperation, ...]) -> FunctionAccount:
     graph, barriers = function.planned.graph, function.planned.barriers
     visits = (len(barriers) + 1) * sum(1 for _ in nodes_in(graph.top.body))
-    merged = _merged(function) if visits <= MOST_VISITS else [item.reasons for item in barriers]
+    merged = _merged(function) if visits <= MOST_VISITS else {}
     accounts = tuple(
         OperationAccount(
-            operation=operation, merged=edges_of(function.planned, map(_of_all, found))
+            operation=each,
+            merged=merged.get(each.position, each.edges) if each.kind in _BARRIERS else each.edges,
         )
-        for operation, found in zip(operations, merged, strict=True)
+        for each in operations
     )
     ordered = {edge.later.root for account in accounts for edge in account.merged}
     return FunctionAccount(
@@ -85,11 +89,16 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
     )
 
 
-def _merged(function: Function) -> list[tuple[Conflict, ...]]:
+def _merged(function: Function) -> dict[Position, tuple[Edge, ...]]:
     """For each barrier: what nothing else orders, then what it orders where it stands alone."""
     planned = function.planned
     needed = verify(planned.graph, function.conflicts, {}).conflicts
-    return [(*item.reasons, *_made_by(function, item, needed)) for item in planned.barriers]
+    return {
+        item.insertion.position: edges_of(
+            planned, map(_of_all, (*item.reasons, *_made_by(function, item, needed)))
+        )
+        for item in planned.barriers
+    }
 
 
 def _made_by(function: Function, item: Barrier, needed: Iterable[Conflict]) -> tuple[Conflict, ...]:
