@@ -29,12 +29,16 @@ class Buffer(Record):
     """An array argument with more to say than a bare NumPy array.
 
     `name` is what findings call it. `is_initialised` False poisons it: the kernel must write an
-    element before it reads it.
+    element before it reads it. With a `length`, `array` is only what stands from element `start` on
+    in an array of that many elements; the others are 0 and cost nothing until they are touched.
+    What comes back is the content of the same window.
     """
 
     array: Array
     name: str = ""
     is_initialised: bool = True
+    start: int = 0
+    length: int = 0
 
 
 class Tensor(Record):
@@ -60,7 +64,7 @@ class Arguments:
     def __init__(self, machine: Machine, kernel: Function, given: Sequence[Argument]) -> None:
         self.machine = machine
         self.contents: list[bytes] = []
-        self.buffers: dict[int, tuple[Array, Region]] = {}
+        self.buffers: dict[int, tuple[Buffer, Region]] = {}
         wanted = kernel.parameters
         if len(given) != len(wanted):
             raise LaunchError(
@@ -112,7 +116,7 @@ class Arguments:
         region = self._regions.get(id(buffer.array))
         if region is None:
             region = self._regions[id(buffer.array)] = self._upload(index, buffer)
-        self.buffers[index] = (buffer.array, region)
+        self.buffers[index] = (buffer, region)
         return region
 
     def _tensor(self, index: int, parameter: Variable, tensor: Tensor) -> bytes:
@@ -141,11 +145,14 @@ class Arguments:
 
     def _upload(self, index: int, buffer: Buffer) -> Region:
         content = np.ascontiguousarray(buffer.array).reshape(-1).view(np.uint8)
-        name = buffer.name or f"argument {index}"
-        region = self.machine.memory.add(name, "global", len(content))
-        region.fill(content)
-        region.element = buffer.array.dtype.itemsize
-        region.shape = buffer.array.shape
+        name, element = buffer.name or f"argument {index}", buffer.array.dtype.itemsize
+        length = buffer.length or buffer.start + buffer.array.size
+        if not 0 <= buffer.start <= length - buffer.array.size:
+            raise LaunchError(f"argument {index}: the window leads out of {length} elements")
+        region = self.machine.memory.add(name, "global", length * element)
+        region.fill(content, buffer.start * element)
+        region.element = element
+        region.shape = (length,) if buffer.length else buffer.array.shape
         if not buffer.is_initialised:
             region.written = np.zeros(len(region.data), np.bool_)
         return region
@@ -154,8 +161,10 @@ class Arguments:
         """The final content of an array argument, in its shape; None for other arguments."""
         if index not in self.buffers:
             return None
-        array, region = self.buffers[index]
-        return region.data[: region.size].view(array.dtype).reshape(array.shape).copy()
+        buffer, region = self.buffers[index]
+        array = buffer.array
+        at = buffer.start * array.dtype.itemsize
+        return region.data[at : at + array.nbytes].view(array.dtype).reshape(array.shape).copy()
 
 
 def _scalar(index: int, parameter: Variable, value: int | float | bool | np.generic) -> bytes:

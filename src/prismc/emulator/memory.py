@@ -63,9 +63,9 @@ class Region:
             found = self._views[width] = self.data.view(UNSIGNED[8 * width])
         return found
 
-    def fill(self, content: bytes | Lanes) -> None:
-        """Sets the first bytes."""
-        self.data[: len(content)] = np.frombuffer(content, np.uint8)
+    def fill(self, content: bytes | Lanes, start: int = 0) -> None:
+        """Sets the bytes from `start` on."""
+        self.data[start : start + len(content)] = np.frombuffer(content, np.uint8)
 
 
 class Place(NamedTuple):

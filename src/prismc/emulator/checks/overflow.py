@@ -143,40 +143,42 @@ class _Slice:
         values = [value for value in known if value is not None]
         if len(values) < len(sources) or instruction.form.has("hi"):
             return None
-        if target not in sources:
+        counter = next((s for s in sources if self._is_counter(s, target)), None)
+        if counter is None:
             return values
         result = self._value(target, is_signed)
         if instruction.form.name != "add" or result is None:
             return None
-        if self._may_be_first(target, result, is_signed):
+        if self._may_be_first(counter, target, result, is_signed):
             return None
-        # `i = i + step` in a loop: what `i` was before follows from the result.
-        own = sources.index(target)
+        own = sources.index(counter)
         values[own] = _narrowed(result - values[1 - own], is_signed)
         return values
 
-    def _may_be_first(self, target: Operand | None, result: int, is_signed: bool) -> bool:
-        """Whether a register may still hold what it was given before a loop changed it."""
-        assert isinstance(target, Register)
-        for instruction in self.definitions[target.number]:
-            name, values = instruction.form.name, self._others(instruction, target, is_signed)
-            if values is None:
+    def _is_counter(self, source: Operand | None, target: Operand | None) -> bool:
+        """Whether `target = source + step` replaces the source, as in `i = i + step`: what it was
+        before follows from the result. Compilers write `j = i + step; i = j` as well."""
+        if source == target or not isinstance(source, Register):
+            return source == target
+        definitions = self.definitions.get(source.number, ())
+        return any(d.form.name == "mov" and d.operands[1] == target for d in definitions)
+
+    def _may_be_first(
+        self, counter: Operand | None, target: Operand | None, result: int, is_signed: bool
+    ) -> bool:
+        """Whether a counter may still hold what it was given before the loop changed it."""
+        assert isinstance(counter, Register)
+        for instruction in self.definitions[counter.number]:
+            name, sources = instruction.form.name, instruction.operands[1:]
+            if counter in sources or target in sources:
                 continue
+            values = [self._value(source, is_signed) for source in sources]
             if None in values or (name not in _EXACT and name != "mov"):
                 return True
             made = values[0] if name == "mov" else _EXACT[name](*values)
             if made is not None and (made - result) % _WORD == 0:
                 return True
         return False
-
-    def _others(
-        self, instruction: Instruction, target: Register, is_signed: bool
-    ) -> list[int | None] | None:
-        """The sources of an instruction that does not read its target; None where it does."""
-        sources = instruction.operands[1:]
-        if target in sources:
-            return None
-        return [self._value(source, is_signed) for source in sources]
 
     def _value(self, operand: Operand | None, is_signed: bool) -> int | None:
         if isinstance(operand, Immediate):
