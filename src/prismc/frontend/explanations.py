@@ -178,6 +178,17 @@ def chained_assignment(at: Situation) -> Problem | None:
     return ForeignSpelling(at=at.span(), written="a = b = c", instead="assign on two lines")
 
 
+def results_assigned(at: Situation) -> Problem | None:
+    """`a, b = f(..)`: several results are taken by `:=`."""
+    if at.token != "NEWLINE" or "," not in at.accepted or at.is_in_brackets():
+        return None
+    equals = at.previous(("=",))
+    if equals is None or at.previous((",",)) is None or at.word(-1) != ")":
+        return None
+    instead = "take new names, `a, b := f(..)`, or give one value for each target"
+    return ForeignSpelling(at=at.span(equals, equals), written="a, b = f(..)", instead=instead)
+
+
 # --------------------------------------------------------------------------- conditions
 
 

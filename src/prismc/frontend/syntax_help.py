@@ -112,6 +112,7 @@ HELP: tuple[Advice, ...] = (
         ),
     ),
     Advice(explanations.chained_assignment, (_inside("b = c = a"), _inside("b: int = c = a"))),
+    Advice(explanations.results_assigned, (_inside("b, c = f(a)"), _inside("b, c[0] = f(a, a)"))),
     Advice(
         explanations.assignment_in_condition,
         (

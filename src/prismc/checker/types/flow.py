@@ -22,7 +22,7 @@ from prismc.diagnostics.problem import Problem, Related
 from prismc.hardware.groups import THREAD
 from prismc.source.span import Span
 
-_EXITS = (typed.Return, typed.Break, typed.Continue)
+_CROSSED = (typed.Group, typed.Split, typed.Narrow)
 
 Assigned = frozenset[typed.Variable]
 
@@ -65,7 +65,9 @@ class _Flow:
                     self.problems.append(Unreachable(at=statement.span, related=(note,)))
                 return None
             state = self._statement(statement, state)
-            exit_span = statement.span
+            # An exit out of these is refused for what it crosses; what follows it is not at fault.
+            is_crossed = isinstance(statement, _CROSSED)
+            exit_span = None if is_crossed else statement.span
         return state
 
     def _statement(self, statement: typed.Statement, state: Assigned) -> Assigned | None:
