@@ -24,7 +24,6 @@ from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
 from prismc.source.record import Record, replace
 
-
 _BARRIERS = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
 
 

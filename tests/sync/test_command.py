@@ -1,0 +1,211 @@
+"""`prismc sync`: the plan as text, JSON, dot and HTML."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+import jsonschema
+import pytest
+
+from prismc.cli.main import run
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "sync.schema.json").read_text())
+EXAMPLES = sorted((ROOT / "examples").glob("*.prism"))
+
+TURN = """\
+@requires(block[1], thread[64])
+def turn(n: int):
+    shared S: f32[64]
+    t: int @ thread[1] = id()
+    for k in range(n):
+        partition S as s @ thread[1] at t:
+            s[0] = f32(k)
+        v: f32 @ thread[1] = S[63 - t]
+"""
+TURN_TEXT = """\
+turn.prism:1: def turn: 2 operations
+1 | @requires(block[1], thread[64])
+2 | def turn(n: int):
+3 |     shared S: f32[64]
+4 |     t: int @ thread[1] = id()
+5 |     for k in range(n):
+6 |         partition S as s @ thread[1] at t:
+  +             #0 block barrier of block[1]
+7 |             s[0] = f32(k)
+  +         #1 block barrier of block[1]
+8 |         v: f32 @ thread[1] = S[63 - t]
+
+#0 block barrier of block[1], before line 7
+   instruction: bar.sync 0
+   cost: 3 of 5, several warps: waits for the slowest of them
+   orders 2:
+     WAR S: line 8 reads (all threads), line 7 writes (all threads), around the loop of line 5
+     RAW S: line 7 writes (all threads), line 8 reads (all threads), around the loop of line 5
+   cannot be left out:
+     thread 0 reads `S` (line 8) and thread 63 writes it (line 7, in a later iteration), in no order
+
+#1 block barrier of block[1], before line 8
+   instruction: bar.sync 0
+   cost: 3 of 5, several warps: waits for the slowest of them
+   orders 3:
+     RAW S: line 7 writes (all threads), line 8 reads (all threads), forward
+     WAR S: line 8 reads (all threads), line 7 writes (all threads), around the loop of line 5
+     RAW S: line 7 writes (all threads), line 8 reads (all threads), around the loop of line 5
+   cannot be left out:
+     thread 0 writes `S` (line 7) and thread 63 reads it (line 8), in no order
+"""
+NONE = """\
+@requires(block[1], thread[64])
+def alone(x: ptr(f32), y: ptr(const f32)):
+    t: int @ thread[1] = id()
+    partition x as mine @ thread[1] at t:
+        mine[0] += y[t]
+
+@requires(thread[1])
+def plain(a: int) -> int:
+    return a + 1
+"""
+NONE_TEXT = """\
+none.prism:1: def alone: needs none
+  nothing for `y`: only read
+  nothing for `x`: each thread keeps to its own elements
+
+none.prism:7: def plain: needs none
+  it touches no memory that threads share
+"""
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Runner = Callable[..., Ran]
+
+
+@pytest.fixture
+def prismc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Runner:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turn.prism").write_text(TURN)
+    (tmp_path / "none.prism").write_text(NONE)
+
+    def run_command(*arguments: str) -> Ran:
+        code = run(list(arguments))
+        sys.stdout.flush()
+        captured = capfd.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return run_command
+
+
+def test_the_source_holds_the_operations(prismc: Runner) -> None:
+    assert prismc("sync", "turn.prism") == Ran(0, TURN_TEXT, "")
+
+
+def test_a_file_that_needs_none_says_why(prismc: Runner) -> None:
+    assert prismc("sync", "none.prism") == Ran(0, NONE_TEXT, "")
+
+
+def test_colours_are_the_only_difference(prismc: Runner) -> None:
+    colored = prismc("sync", "turn.prism", "--color", "always").out
+    assert "\x1b[" in colored
+    plain = "".join(part.partition("m")[2] if i else part for i, part in
+                    enumerate(colored.split("\x1b[")))  # fmt: skip
+    assert plain == TURN_TEXT
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_json_follows_its_schema(prismc: Runner, example: Path) -> None:
+    ran = prismc("sync", str(example), "--format", "json")
+    record = json.loads(ran.out)
+    jsonschema.validate(record, SCHEMA)
+    for function in record["functions"]:
+        for operation in function["operations"]:
+            for order in operation["needed_for"]:
+                first, second = order["witness"]
+                assert first != second
+            assert len(operation["orders"]) >= len(operation["needed_for"])
+
+
+def test_json_names_the_accesses(prismc: Runner) -> None:
+    record = json.loads(prismc("sync", "turn.prism", "--format", "json").out)
+    first = record["functions"][0]["operations"][0]
+    assert first["position"] == {"where": "before", "line": 7}
+    assert first["orders"][0]["earlier"] == {
+        "root": "S", "does": "reads", "file": "turn.prism", "line": 8, "threads": None,
+    }  # fmt: skip
+    assert {order["loop_line"] for order in first["orders"]} == {5}
+
+
+def test_dot_has_each_order_twice(prismc: Runner) -> None:
+    text = prismc("sync", "turn.prism", "--format", "dot").out
+    assert text.startswith("digraph sync {\n")
+    assert text.endswith("}\n")
+    assert text.count(" -> op0 ") == 2
+    assert text.count("op1 -> ") == 3
+    assert text.count('"') % 2 == 0
+
+
+class Page(HTMLParser):
+    """Tags that are open, and everything that a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.paths = 0
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.paths += tag == "path"
+        self.fetched += [str(value) for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del tag, attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_html_stands_alone(prismc: Runner) -> None:
+    ran = prismc("sync", "turn.prism", "--format", "html", "-o", "plan.html")
+    assert ran == Ran(0, "", "")
+    text = Path("plan.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert page.open == []
+    assert page.fetched == []
+    assert "http" not in text
+    assert page.paths == 2 * 5
+    assert "v: f32 @ thread[1] = S[63 - t]" in text
+
+
+def test_the_source_is_not_written_over(prismc: Runner) -> None:
+    ran = prismc("sync", "turn.prism", "-o", "turn.prism")
+    assert ran.code == 2
+    assert Path("turn.prism").read_text() == TURN
+
+
+def test_a_program_with_errors_has_no_plan(prismc: Runner) -> None:
+    Path("wrong.prism").write_text("def f():\n    x = 1\n")
+    ran = prismc("sync", "wrong.prism")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert "error[" in ran.err
+
+
+def test_the_manual_shows_what_the_command_says(prismc: Runner) -> None:
+    page = (ROOT / "docs" / "sync.md").read_text(encoding="utf-8")
+    program = page.partition("# file turn.prism\n")[2].partition("```")[0]
+    assert program == TURN
+    assert f"$ prismc sync turn.prism\n{TURN_TEXT}```" in page

@@ -1,0 +1,112 @@
+"""`prismc sync --prove`: each operation is missed when left out, and nothing else is found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from prismc.cli.main import run
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "sync.schema.json").read_text())
+
+PROOFS = {
+    "block_sum": (1, ["n=600", "x=randn(n)", "sums=zeros(1)"]),
+    "row_softmax": (1, ["cols=300", "x=randn(cols)", "y=zeros(cols)"]),
+    "saxpy": (2, ["n=300", "a=2.5", "x=randn(n)", "y=ones(n)"]),
+    "tf32_matmul": (
+        1,
+        ["M=16", "N=8", "K=16", "A=randn(M, K)", "B=randn(K, N)", "C=zeros(M, N)"],
+    ),
+    "transpose": (2, ["rows=33", "cols=32", "A=randn(rows, cols)", "B=zeros(cols, rows)"]),
+}
+
+# The barrier is needed only where k > 0, which the launch decides.
+LATE = """\
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+kernel late(n: int, y: ptr(f32)):
+    partition y as tile @ block[1] at id(block[1]) * 64:
+        group block[1]:
+            shared S: f32[64]
+            t: int @ thread[1] = id()
+            for k in range(n):
+                partition S as s @ thread[1] at t:
+                    s[0] = f32(k)
+                partition tile as out @ thread[1] at t:
+                    out[0] += S[63 - t]
+"""
+
+
+def _prove(capfd: pytest.CaptureFixture[str], file: str, *more: str) -> tuple[int, str, str]:
+    code = run(["sync", file, "--prove", *more])
+    sys.stdout.flush()
+    captured = capfd.readouterr()
+    return code, captured.out, captured.err
+
+
+def _arguments(texts: list[str]) -> list[str]:
+    return [word for text in texts for word in ("--arg", text)]
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_examples(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    grid, texts = PROOFS[name]
+    words = ["--grid", str(grid), *_arguments(texts), "--schedules", "30", "--format", "json"]
+    code, out, err = _prove(capfd, str(ROOT / "examples" / f"{name}.prism"), *words)
+    assert err == ""
+    record = json.loads(out)
+    jsonschema.validate(record, SCHEMA)
+    assert record["proof"]["holds"], record["proof"]
+    assert code == 0
+    assert record["proof"]["not_reached"] == []
+    for function in record["functions"]:
+        assert all(operation["witness"] for operation in function["operations"])
+
+
+def test_an_operation_that_is_not_missed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("late.prism").write_text(LATE)
+    words = ["--grid", "1", "--arg", "y=zeros(64)", "--schedules", "3"]
+    code, out, _ = _prove(capfd, "late.prism", *words, "--arg", "n=1")
+    assert code == 1
+    assert "with all operations: no findings" in out
+    assert "nothing found without it" in out
+    code, out, _ = _prove(capfd, "late.prism", *words, "--arg", "n=2")
+    assert code == 0
+    assert "found 2 of 2" in out
+    assert "data race" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--arg", "n=1", "--arg", "y=zeros(64)"], "--grid"),
+        (["--grid", "0"], "positive"),
+        (["--grid", "1", "--arg", "n=1"], "y"),
+        (["--grid", "1", "--arg", "n=1", "--arg", "y=zeros(64)", "--arg", "z=1"], "z"),
+        (["--grid", "1", "--arg", "n=x", "--arg", "y=zeros(64)"], "n"),
+        (["--grid", "1", "--arg", "n=1", "--arg", "y=3"], "y"),
+        (["--grid", "1", "--arg", "n=1", "--arg", "y=@none.npy"], "none.npy"),
+        (["--grid", "1", "--kernel", "k", "--arg", "n=1", "--arg", "y=zeros(64)"], "late"),
+    ],
+)
+def test_a_launch_that_cannot_be(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("late.prism").write_text(LATE)
+    code, out, err = _prove(capfd, "late.prism", *words)
+    assert code == 2
+    assert out == ""
+    assert said in err
