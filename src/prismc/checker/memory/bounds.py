@@ -1,8 +1,10 @@
 """Lays shared arrays out and bounds what each instance needs (`docs/language.md`, "Shared memory").
 
 An allocation adds over its scope; scopes side by side share bytes, so a sequence takes the maximum;
-a call adds the callee's need on top of what is live. Padding stands between arrays, never at the
-end (paper-notes A29 to A31).
+a call adds the callee's need on top of what is live. What runs at the same time shares nothing: the
+arms of a split, and scopes side by side in code of several units, where one unit may be in the
+first scope while another is in the second (decision 0081). Padding stands between arrays, never at
+the end (paper-notes A29 to A31).
 """
 
 from __future__ import annotations
@@ -72,6 +74,8 @@ class _Layout:
         self.calls: dict[int, CallMemory] = {}
         self.need = 0
         self.alignment = 1
+        # The byte after all that was given out in the arm, or the code of several units, around.
+        self._end = 0
 
     def sequence(
         self, body: tuple[typed.Statement, ...], start: int, around: tuple[Replica, ...]
@@ -89,13 +93,23 @@ class _Layout:
                 for expression in expressions_in(operand):
                     if isinstance(expression, typed.Call):
                         self._call(expression, top, around)
-            inside = around
-            if isinstance(statement, typed.Group):
-                bound = self._bounds[statement.id]
-                inside = (*around, *self._replica(statement.id, bound, statement.to))
-            for inner in bodies_of(statement):
-                self.sequence(inner, top, inside)
+            self._inner(statement, top, around)
         del self._live[live_before:]
+
+    def _inner(self, statement: typed.Statement, top: int, around: tuple[Replica, ...]) -> None:
+        """Lay out what stands inside a statement."""
+        inside = around
+        if isinstance(statement, typed.Group):
+            bound = self._bounds[statement.id]
+            inside = (*around, *self._replica(statement.id, bound, statement.to))
+        is_split = isinstance(statement, typed.Split)
+        starts_units = bool(inside) and not around
+        end = self._end
+        if starts_units or (is_split and not around):
+            self._end = top
+        for inner in bodies_of(statement):
+            self.sequence(inner, max(top, self._end) if is_split else top, inside)
+        self._end = max(self._end, end)
 
     def _bound_local(self, statement: typed.Declare) -> None:
         variable = statement.variable
@@ -138,7 +152,7 @@ class _Layout:
         size = stride * (copies(replicas) - 1) + one
         array = SharedArray(
             variable=variable,
-            offset=_round_up(top, wanted),
+            offset=_round_up(self._free(top, around), wanted),
             size=size,
             stride=stride,
             replicas=replicas,
@@ -158,7 +172,9 @@ class _Layout:
         alignment = self._callee_alignment[callee.symbol]
         replicas = (*around, *self._replica(0, call.bound, callee.bound.code))
         memory = CallMemory(
-            base=_round_up(top, alignment), stride=_round_up(need, alignment), replicas=replicas
+            base=_round_up(self._free(top, around), alignment),
+            stride=_round_up(need, alignment),
+            replicas=replicas,
         )
         self.calls[call.id] = memory
         self.alignment = max(self.alignment, alignment)
@@ -170,6 +186,10 @@ class _Layout:
         is_echo = need > self._target.shared_limit
         self._grow(end, call.span, cause, (callee_note,), is_echo=is_echo)
 
+    def _free(self, top: int, around: tuple[Replica, ...]) -> int:
+        """The first byte that nothing uses which may run at the same time."""
+        return max(top, self._end) if around else top
+
     def _grow(
         self,
         end: int,
@@ -180,7 +200,7 @@ class _Layout:
         is_echo: bool = False,
     ) -> None:
         """Note that bytes up to `end` are in use; refuse once where a limit is passed."""
-        self.need = max(self.need, end)
+        self.need, self._end = max(self.need, end), max(self._end, end)
         declared, limit = self._instance.declared_shared, self._target.shared_limit
         if declared is not None and end > declared:
             self._refuse(

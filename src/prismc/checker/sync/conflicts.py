@@ -140,6 +140,8 @@ class Conflicts:
         )
         if len(earlier.roots) > 1 or len(later.roots) > 1:
             found = Meeting(classes=found.classes, is_exact=False, element=found.element)
+        else:
+            found = _inside_copies(found, earlier.roots[0])
         return found if found.is_exact else _inside_pieces(found, piece)
 
 
@@ -218,6 +220,23 @@ def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
                 classes[mine, other] = None
             start += size
     return Meeting(classes=tuple(classes), is_exact=False, element=meeting.element)
+
+
+def _inside_copies(meeting: Meeting, root: Root) -> Meeting:
+    """Drop pairs of threads whose units have copies of their own of the array, whatever the
+    indices."""
+    if isinstance(root.base, int) or not meeting.classes:
+        return meeting
+    copies: dict[int, int] = {}
+    for thread, first in enumerate(root.base):
+        copies[first] = copies.get(first, 0) | 1 << thread
+    classes = dict.fromkeys(
+        (first & copy, second & copy)
+        for first, second in meeting.classes
+        for copy in copies.values()
+        if first & copy and second & copy
+    )
+    return Meeting(classes=tuple(classes), is_exact=meeting.is_exact, element=meeting.element)
 
 
 def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
