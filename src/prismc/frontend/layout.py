@@ -295,7 +295,8 @@ class Layout:
         if bracket in _CLOSING:
             self._brackets.append((bracket, at))
         elif not self._brackets:
-            self._fault(UnopenedBracket(at=at, bracket=bracket))
+            if MismatchedBracket not in self._faults:  # which has closed one too many
+                self._fault(UnopenedBracket(at=at, bracket=bracket))
         else:
             opening, opened = self._brackets.pop()
             if _CLOSING[opening] != bracket:
@@ -311,7 +312,9 @@ class Layout:
 
     def _unclosed(self) -> None:
         opening, opened = self._brackets[-1]
-        if UnterminatedString not in self._faults:  # which may have swallowed the closing bracket
+        # A string without its end may have swallowed the closing bracket, one of the wrong kind
+        # has closed another's.
+        if UnterminatedString not in self._faults and MismatchedBracket not in self._faults:
             self._fault(UnclosedBracket(at=opened, bracket=opening, closing=_CLOSING[opening]))
         self._brackets.clear()
 
