@@ -12,6 +12,7 @@ from prismc.source.version import VERSION
 COMMANDS = {
     "check": "check",
     "build": "build",
+    "run": "emulate",
     "sync": "sync",
     "fmt": "fmt",
     "dump": "dump",

@@ -88,6 +88,12 @@ def build_file(
     return Built(outputs=tuple(outputs), reports=tuple(reports))
 
 
+def compiled_module(session: Session, module: CudaModule) -> Binary | None:
+    """One emitted module as machine code for the session's target; None after a problem."""
+    binaries = _compiled(session, [(module, session.options.target)], no_step)
+    return binaries[0] if binaries else None
+
+
 def write_built(session: Session, built: Built) -> None:
     """Put the outputs on the disk; what cannot be written is reported."""
     save_outputs(session.sink, built.outputs)

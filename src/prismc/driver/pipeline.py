@@ -65,9 +65,11 @@ def _tree_views() -> tuple[View, ...]:
 def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
     """Trees to facts: names, types, perspectives, memory, the synchronisation plan."""
     from prismc.checker.check import check_program
+    from prismc.checker.sync.races import Races
 
     options = session.options
-    return check_program(graph, dict(options.defines), options.target, session.sink)
+    races = Races(options.races)
+    return check_program(graph, dict(options.defines), options.target, session.sink, races)
 
 
 def _fact_views() -> tuple[View, ...]:
@@ -189,16 +191,21 @@ CHECKS = "check"  # the last stage of `prismc check`
 EMITS = "emit"  # the last stage before a CUDA compiler runs
 
 
-def run_stages(session: Session, file: SourceFile, last: str) -> Any:
+def run_stages(
+    session: Session, file: SourceFile, last: str, facts: dict[str, Any] | None = None
+) -> Any:
     """What stage `last` makes of `file`; None where problems kept a stage from running.
 
-    A program that is too deep or too large for the interpreter is an ordinary problem.
+    `facts`, if given, collects what each stage made, by its name. A program that is too deep or too
+    large for the interpreter is an ordinary problem.
     """
     fact: Any = file
     session.root = file.name
     try:
         for stage in STAGES:
             fact = stage.run(session, fact)
+            if facts is not None:
+                facts[stage.name] = fact
             if fact is None or stage.name == last:
                 return fact
     except RecursionError:

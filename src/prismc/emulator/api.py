@@ -16,6 +16,7 @@ from prismc.emulator.host import Argument, Arguments, LaunchError, dim3
 from prismc.emulator.linkage import source_name
 from prismc.emulator.machine import Machine
 from prismc.emulator.memory import SHARED_START
+from prismc.emulator.names import SharedArray
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
@@ -78,6 +79,7 @@ def run_ptx(
     dynamic_shared: int = 0,
     checks: Checks = ALL_CHECKS,
     plan: Plan = IN_STEP,
+    shared_arrays: tuple[SharedArray, ...] = (),
     time_limit: float | None = None,
     on_tick: Callable[[int, int], None] | None = None,
 ) -> RunResult:
@@ -86,7 +88,8 @@ def run_ptx(
     `ptx` is PTX text (or a module parsed before), `kernel` the entry's name (None: the only one),
     `grid`, `block` and `cluster` are extents (an integer or up to three). `args` are in the
     kernel's order: NumPy arrays (passed by pointer; copied, never changed), `host.Buffer`, numbers,
-    or `bytes` for structs. `dynamic_shared` is the number of dynamic shared bytes. `on_tick` gets
+    or `bytes` for structs. `shared_arrays` names the
+    parts of the kernel's shared memory for findings. `dynamic_shared` is the number of dynamic shared bytes. `on_tick` gets
     (finished, all) blocks now and then; `time_limit` is in seconds.
 
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
@@ -98,6 +101,7 @@ def run_ptx(
     shape = _shape(function, grid, block, cluster)
     machine = Machine(module, function, shape, plan, checks.off)
     machine.on_tick = on_tick
+    machine.shared_arrays = shared_arrays
     machine.observe(races=checks.races, uninitialised=checks.uninitialised)
     arguments = Arguments(machine, function, args)
     machine.prepare(tuple(arguments.contents), dynamic_shared)

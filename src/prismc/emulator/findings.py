@@ -68,7 +68,7 @@ class Finding(Record):
 
 
 _SHOWN_THREADS = 4
-_Key = tuple[Kind, int, int, str]
+_Key = tuple[Kind, object, object, str]
 
 
 class Findings:
@@ -147,6 +147,8 @@ class Findings:
             return f"{doing} {size} bytes through {what}, where no array is"
         at = address - region.base
         where = f"{-at} bytes before" if at < 0 else f"{at - region.size} bytes behind the end of"
+        if at == region.size:
+            where = "right behind the end of"
         if 0 <= at < region.size:
             where = "across the end of"
         return f"{doing} {size} bytes {where} `{region.name}` ({region.size} bytes)"
@@ -325,6 +327,24 @@ class Findings:
             )
         )
 
+    def mask_by_chance(self, run: Run, site: Instruction, apart: Lanes) -> None:
+        """An `activemask` that leaves out lanes which only happen to be elsewhere."""
+        if not self.is_new(Kind.PERSPECTIVE, site):
+            return
+        lane = int(np.flatnonzero(apart)[0])
+        lanes = np.flatnonzero(apart[lane - lane % WARP :][:WARP])
+        self.add(
+            Finding(
+                kind=Kind.PERSPECTIVE,
+                message=f"`{site.opcode}` leaves out {len(lanes)} lanes of its warp (from lane "
+                f"{int(lanes[0])} on) that only happen to be elsewhere at this moment",
+                help="name the lanes that must take part, before they part ways; where any group "
+                "of lanes will do, this is no fault",
+                site=site,
+                threads=self.threads(run, None),
+            )
+        )
+
     def check_barrier(self, run: Run, site: Instruction, number: int, count: int) -> None:
         """Ids above 15 and counts that are no multiple of 32 or exceed the block."""
         threads = run.batch.geometry.width
@@ -451,4 +471,11 @@ def _count(count: int) -> str:
 def _key(
     kind: Kind, site: Instruction | None, other: Instruction | None, array: str
 ) -> _Key:
-    return kind, site.line if site else 0, other.line if other else 0, array
+    return kind, place_key(site), place_key(other), array
+
+
+def place_key(site: Instruction | None) -> object:
+    """Equal for instructions that one place of the source made, as copies of an unrolled loop."""
+    if site is None or site.location is None:
+        return None if site is None else site.line
+    return site.form.name, site.location

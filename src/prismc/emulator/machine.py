@@ -21,6 +21,7 @@ from prismc.emulator.findings import Findings, Kind
 from prismc.emulator.geometry import WARP, Dim3, Geometry, Shape
 from prismc.emulator.linkage import Linkage, source_name
 from prismc.emulator.memory import GlobalMemory, Region
+from prismc.emulator.names import SharedArray, indexed
 from prismc.emulator.ptx.tree import Function, Instruction, Module
 from prismc.emulator.schedule import Copies, Plan, Schedule
 from prismc.emulator.semantics.registry import Lanes
@@ -71,6 +72,7 @@ class Machine:
         self.finished_blocks = 0
         self.linkage = Linkage(self, module, kernel)
         self.shared_end = 0
+        self.shared_arrays: tuple[SharedArray, ...] = ()
         self.entry: Code
         self._clock = 0
         self._asyncs = 0
@@ -243,21 +245,34 @@ class Machine:
         if region.space != "shared":
             return region.name
         variable = self.linkage.shared_at(offset % region.stride)
-        return "shared memory" if variable is None else source_name(variable.variable.name)
+        if variable is None:
+            return "shared memory"
+        named = self._shared_array(offset % region.stride - variable.start)
+        return named.name if named is not None else source_name(variable.variable.name)
 
     def element(self, region: Region, offset: int) -> str:
         """How people name a place in an array: indexes where its shape is known, else the byte."""
         if region.space == "shared":
             at = offset % region.stride
             variable = self.linkage.shared_at(at)
-            return f"byte {at - variable.start}" if variable is not None else f"address {at}"
+            if variable is None:
+                return f"address {at}"
+            named = self._shared_array(at - variable.start)
+            if named is None:
+                return f"byte {at - variable.start}"
+            return indexed(at - variable.start - named.start, named.element, named.shape)
         if not region.shape:
             return f"byte {offset}"
-        index, rest = divmod(offset, region.element)
-        if not 0 <= index < int(np.prod(region.shape)):
-            return f"[{index}]"
-        place = ", ".join(str(int(i)) for i in np.unravel_index(index, region.shape))
-        return f"[{place}]" + (f" + {rest} bytes" if rest else "")
+        return indexed(offset, region.element, region.shape)
+
+    def _shared_array(self, offset: int) -> SharedArray | None:
+        """The array that the compiler put at an offset of the kernel's one shared variable."""
+        if len(self.linkage.shared) != 1:
+            return None
+        for array in self.shared_arrays:
+            if array.start <= offset < array.start + array.size:
+                return array
+        return None
 
 
 def _cluster_numbers(shape: Shape, blocks: Lanes) -> Lanes:

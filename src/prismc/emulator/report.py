@@ -11,9 +11,14 @@ from prismc.emulator.ptx.tree import Instruction, Location, Module
 
 def text_of(result: RunResult) -> str:
     """All findings of a launch, one paragraph each; says so if there are none."""
-    if not result.findings:
+    return text_of_findings(result.findings, result.module)
+
+
+def text_of_findings(findings: tuple[Finding, ...], module: Module) -> str:
+    """Findings of a module's kernels, one paragraph each; says so if there are none."""
+    if not findings:
         return "no findings\n"
-    return "\n".join(_paragraph(finding, result.module) for finding in result.findings)
+    return "\n".join(_paragraph(finding, module) for finding in findings)
 
 
 def _paragraph(finding: Finding, module: Module) -> str:
@@ -66,10 +71,12 @@ def _coordinates(values: tuple[int, int, int]) -> str:
 
 def record_of(result: RunResult) -> dict[str, Any]:
     """The findings as a JSON object: `{"version": 1, "findings": [...]}`."""
-    return {
-        "version": 1,
-        "findings": [_entry(finding, result.module) for finding in result.findings],
-    }
+    return {"version": 1, "findings": records_of(result.findings, result.module)}
+
+
+def records_of(findings: tuple[Finding, ...], module: Module) -> list[dict[str, Any]]:
+    """Findings as JSON objects."""
+    return [_entry(finding, module) for finding in findings]
 
 
 def _entry(finding: Finding, module: Module) -> dict[str, Any]:

@@ -1,0 +1,284 @@
+"""`prismc run`: a kernel executed on the CPU and watched for faults."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prismc.cli.options import Presentation, compile_options, compiler_options
+from prismc.cli.render import progress, show_problems, write
+from prismc.driver.inputs import open_root
+from prismc.driver.session import Session
+from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
+
+if TYPE_CHECKING:
+    from prismc.driver.expectations import Judgement
+    from prismc.driver.kernels import Kernel
+    from prismc.driver.running import Outcome
+    from prismc.emulator.findings import Finding
+
+KINDS = (
+    "race", "order", "lifetime", "uninit", "bounds", "align", "overflow", "perspective", "exit",
+    "count", "phase", "deadlock", "trap", "call",
+)  # fmt: skip
+
+
+def _extents(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[int, ...]:
+    """`4` or `4,2` or `4,2,1` as numbers."""
+    if text is None:
+        return ()
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
+        message = f"{text!r} is not one to three positive numbers, as in `64` or `16,4`"
+        raise click.BadParameter(message, context, parameter)
+    return numbers
+
+
+def _pairs(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Each NAME=VALUE as a pair."""
+    found = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name.strip() or not value.strip():
+            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE", context, parameter)
+        found.append((name.strip(), value.strip()))
+    return tuple(found)
+
+
+@click.command("run", short_help="Run a kernel on the CPU and watch for faults.")
+@click.argument("file", metavar="FILE", required=False)
+@click.option("--ptx", metavar="FILE", help="Run a kernel of a PTX file instead.")
+@click.option("--kernel", metavar="NAME", help="Which kernel, where there are several.")
+@click.option("--grid", metavar="N[,N[,N]]", required=True, callback=_extents, help="The blocks.")
+@click.option(
+    "--block", metavar="N[,N[,N]]", callback=_extents,
+    help="The threads of a block; Prism kernels fix them.",
+)  # fmt: skip
+@click.option("--cluster", type=click.IntRange(1, 16), default=None, help="Blocks of a cluster.")
+@click.option(
+    "--dynamic-shared", metavar="BYTES", type=click.IntRange(min=0), default=None,
+    help="Dynamic shared memory of a block.",
+)  # fmt: skip
+@click.option(
+    "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs,
+    help="An argument: a number, @FILE.npy, or zeros(..), ones(..), empty(..), arange(..), "
+    "rand(..), randn(..), randint(low, high, ..), full(value, ..) with the array's shape; "
+    "later ones may use earlier ones. With --ptx, parameters are called a0, a1 .., and a0:i32=.. "
+    "tells an array's type.",
+)  # fmt: skip
+@click.option(
+    "--expect", "expectations", metavar='"C ~ A @ B"', multiple=True,
+    help="What an array must be in the end, in terms of the arguments: `~` nearly, `==` exactly.",
+)  # fmt: skip
+@click.option(
+    "--rtol",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    help="How near `~` is, relative to the largest magnitude expected.",
+)
+@click.option(
+    "--save", "saves", metavar="NAME=FILE.npy", multiple=True, callback=_pairs,
+    help="Write an array's final content.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="For random arguments and schedules."
+)
+@click.option(
+    "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
+    help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
+)  # fmt: skip
+@click.option("--no-checks", is_flag=True, help="Only compute; watch for nothing but bounds.")
+@click.option(
+    "--ignore", "ignored", type=click.Choice(KINDS), multiple=True, help="Do not report a kind.",
+)  # fmt: skip
+@click.option("--time-limit", metavar="SECONDS", type=float, default=None, help="Give up then.")
+@click.option(
+    "--target", metavar="sm_XX", type=click.Choice(list(TARGETS)), default=DEFAULT_TARGET.name,
+    show_default=True, help="The architecture to compile for.",
+)  # fmt: skip
+@click.option(
+    "--drop-sync", "dropped_sync", metavar="N", type=click.IntRange(min=0), multiple=True,
+    help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
+)  # fmt: skip
+@compile_options
+def emulate(**options: Any) -> int:
+    """Run a kernel of FILE on the CPU: the PTX that ships is executed and watched for faults.
+
+    Exit code 1 when a fault is found or an expectation fails.
+    """
+    # numpy and the machine are needed by this command only.
+    from prismc.driver.kernels import RunError
+
+    try:
+        return _Run(options).go()
+    except RunError as error:
+        raise click.ClickException(str(error)) from error
+
+
+class _Run:
+    """One command line, step by step."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.options = options
+        self.shown = Presentation(
+            format=options["format_"], color=options["color"], max_errors=options["max_errors"]
+        )
+        self.session = Session(
+            compiler_options(
+                TARGETS[options["target"]],
+                options["defines"],
+                options["include"],
+                "nvrtc",
+                options["dropped_sync"],
+            )
+        )
+
+    def go(self) -> int:
+        """The exit code."""
+        from prismc.driver.arguments import make_arguments
+        from prismc.driver.expectations import judge
+        from prismc.driver.running import bind, new_findings
+
+        kernel = self._kernel()
+        if kernel is None:
+            show_problems(self.session, self.shown, sys.stderr)
+            return self.session.exit_code
+        options = self.options
+        arguments, poisoned = make_arguments(kernel, options["arguments"], options["seed"])
+        bound = bind(kernel, arguments, poisoned)
+        outcomes = self._outcomes(bound)
+        findings = new_findings(outcomes)
+        judgements = [
+            judge(text, arguments, outcome.arrays, options["rtol"])
+            for text in options["expectations"]
+            for outcome in outcomes
+        ]
+        self._save(outcomes[-1])
+        self._show(kernel, outcomes, findings, judgements)
+        return 1 if findings or not all(j.holds for j in judgements) else 0
+
+    def _kernel(self) -> Kernel | None:
+        """The kernel to run; None after a problem."""
+        from prismc.driver.kernels import RunError, choose, kernels_of, kernels_of_ptx
+        from prismc.emulator.ptx.tree import PtxError
+
+        options = self.options
+        if (options["file"] is None) == (options["ptx"] is None):
+            raise click.UsageError("name one FILE, or a PTX file with `--ptx`")
+        if options["ptx"] is not None:
+            root = open_root(self.session, options["ptx"])
+            if root is None:
+                return None
+            try:
+                return choose(kernels_of_ptx(root.text, root.name), options["kernel"])
+            except PtxError as error:
+                raise RunError(str(error)) from error
+        root = open_root(self.session, options["file"])
+        kernels = () if root is None else kernels_of(self.session, root)
+        return None if self.session.exit_code else choose(kernels, options["kernel"])
+
+    def _outcomes(self, bound: Any) -> list[Outcome]:
+        """One run for each schedule, with progress on a terminal."""
+        from prismc.driver.running import Launch, run
+        from prismc.emulator.api import NO_CHECKS, Checks
+        from prismc.emulator.findings import Kind
+        from prismc.emulator.schedule import adversaries
+
+        options = self.options
+        off = frozenset(Kind[name.upper()] for name in options["ignored"])
+        checks = NO_CHECKS if options["no_checks"] else Checks(off=off)
+        launch = Launch(
+            grid=options["grid"],
+            block=options["block"],
+            dynamic_shared=options["dynamic_shared"],
+            cluster=options["cluster"] or 0,
+        )
+        plans = adversaries(options["schedules"], options["seed"])
+        found = []
+        with progress(len(plans), "running") as bar:
+            for outcome in run(
+                bound, launch, plans, checks=checks, time_limit=options["time_limit"]
+            ):
+                found.append(outcome)
+                bar.step(outcome.plan.order.value)
+        return found
+
+    def _save(self, outcome: Outcome) -> None:
+        import numpy as np
+
+        from prismc.driver.kernels import RunError
+
+        for name, path in self.options["saves"]:
+            if name not in outcome.arrays:
+                raise RunError(f"`--save {name}`: no such array")
+            try:
+                np.save(Path(path), outcome.arrays[name])
+            except OSError as error:
+                raise RunError(f"`{path}` cannot be written: {error.strerror}") from error
+
+    def _show(
+        self,
+        kernel: Kernel,
+        outcomes: Sequence[Outcome],
+        findings: tuple[Finding, ...],
+        judgements: Sequence[Judgement],
+    ) -> None:
+        from prismc.emulator.report import records_of, text_of_findings
+
+        if self.shown.format == "json":
+            entry = {
+                "version": 1,
+                "kernel": kernel.name,
+                "schedules": len(outcomes),
+                "findings": records_of(findings, kernel.module),
+                "expectations": [
+                    {"text": j.text, "holds": j.holds, "message": j.message} for j in judgements
+                ],
+                "statistics": _statistics(outcomes),
+            }
+            write(sys.stdout, json.dumps(entry, indent=2) + "\n")
+            return
+        for outcome in outcomes[:1]:
+            write(sys.stdout, outcome.result.printed)
+        if findings:
+            write(sys.stdout, text_of_findings(findings, kernel.module) + "\n")
+        for text in dict.fromkeys(j.message for j in judgements if not j.holds):
+            write(sys.stdout, text + "\n")
+        write(sys.stdout, _summary(outcomes, findings, judgements))
+
+
+def _statistics(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    statistics = [outcome.result.statistics for outcome in outcomes]
+    return {
+        "thread_instructions": sum(s.thread_instructions for s in statistics),
+        "seconds": round(sum(s.seconds for s in statistics), 3),
+        "blocks": statistics[0].blocks,
+    }
+
+
+def _summary(
+    outcomes: Sequence[Outcome], findings: tuple[Finding, ...], judgements: Sequence[Judgement]
+) -> str:
+    """The last line: what was run, and how it went."""
+    numbers = _statistics(outcomes)
+    ran = f"{len(outcomes)} schedule{'s' if len(outcomes) > 1 else ''}"
+    ran += f", {numbers['thread_instructions'] / 1e6:.1f} M thread instructions"
+    ran += f" in {numbers['seconds']:.2f} s"
+    failed = sum(not j.holds for j in judgements)
+    parts = [f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"]
+    if judgements:
+        parts.append("values differ" if failed else "values agree")
+    return f"{ran}: {', '.join(parts)}\n"

@@ -1,0 +1,176 @@
+"""Arrays and numbers from the command line: `randn(64, 64)`, `4 * n`, `A @ B`. Nothing else.
+
+Expressions are Python's, but only numbers, names, arithmetic, comparisons, indexes and the
+functions below exist: a command line must not be able to run code.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prismc.driver.kernels import RunError
+
+Array = npt.NDArray[Any]
+Value = Any
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+# What NumPy functions an expectation may call.
+_FUNCTION_NAMES = """
+    abs sqrt exp log sin cos tanh sum max min mean prod cumsum cumprod maximum minimum where sort
+    argsort argmax argmin clip floor ceil round transpose reshape concatenate stack arange zeros
+    ones full eye dot matmul bincount histogram diff repeat tile isnan float32 float64 float16
+    int32 int64 uint32 uint8
+    """
+_FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+
+
+class EvaluationFailed(RunError):
+    """A well-formed expression without a value: shapes that do not fit, a division by 0."""
+
+
+def parse(text: str) -> ast.expr:
+    """The expression in a text. Raises RunError."""
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise RunError(f"`{text}` is no expression: {error}") from error
+
+
+def evaluate(
+    text: str,
+    names: Mapping[str, Value],
+    functions: Mapping[str, Callable[..., Value]] | None = None,
+) -> Value:
+    """The value of an expression over `names`. Raises RunError."""
+    known = functions if functions is not None else numpy_functions()
+    try:
+        return _Evaluator(text, names, known).value(parse(text))
+    except RunError:
+        raise
+    except (ArithmeticError, ValueError, TypeError, IndexError, MemoryError) as error:
+        raise EvaluationFailed(f"`{text}`: {error}") from error
+
+
+def numpy_functions() -> dict[str, Callable[..., Value]]:
+    """The functions an expectation may call."""
+    return {name: getattr(np, name) for name in sorted(_FUNCTIONS)}
+
+
+class _Evaluator:
+    def __init__(
+        self,
+        text: str,
+        names: Mapping[str, Value],
+        functions: Mapping[str, Callable[..., Value]],
+    ) -> None:
+        self.text = text
+        self.names = names
+        self.functions = functions
+
+    def value(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=bool() | int() | float() | str()):
+                return node.value
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._operator(op)(self.value(operand))
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._operator(op)(self.value(left), self.value(right))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._operator(op)(self.value(left), self.value(right))
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return tuple(self.value(element) for element in elements)
+            case ast.Subscript(value=array, slice=index):
+                return self.value(array)[self._index(index)]
+            case ast.Attribute(value=array, attr="T"):
+                return self.value(array).T
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
+                return self._call(name, arguments, keywords)
+            case _:
+                raise RunError(f"`{self.text}`: `{ast.unparse(node)}` cannot stand here")
+
+    def _name(self, name: str) -> Value:
+        if name not in self.names:
+            known = ", ".join(self.names) or "none"
+            raise RunError(f"`{self.text}`: no value `{name}` (known: {known})")
+        return self.names[name]
+
+    def _operator(self, op: ast.AST) -> Callable[..., Any]:
+        if type(op) not in _OPERATORS:
+            raise RunError(f"`{self.text}`: an operator that is not known here")
+        return _OPERATORS[type(op)]
+
+    def _index(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                bounds = (lower, upper, step)
+                return slice(*(None if bound is None else self.value(bound) for bound in bounds))
+            case ast.Tuple(elts=elements):
+                return tuple(self._index(element) for element in elements)
+            case _:
+                return self.value(node)
+
+    def _call(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Value:
+        if name not in self.functions:
+            raise RunError(f"`{self.text}`: no function `{name}`")
+        named = {keyword.arg or "": self.value(keyword.value) for keyword in keywords}
+        return self.functions[name](*map(self.value, arguments), **named)
+
+
+def makers(dtype: np.dtype[Any], random: np.random.Generator) -> dict[str, Callable[..., Array]]:
+    """Functions that make arguments of a dtype: `zeros`, `randn`, `randint` and so on."""
+
+    def shaped(make: Callable[[tuple[int, ...]], Any]) -> Callable[..., Array]:
+        def maker(*shape: int) -> Array:
+            array: Array = np.asarray(make(tuple(int(n) for n in shape)))
+            return array.astype(dtype)
+
+        return maker
+
+    def randint(low: int, high: int, *shape: int) -> Array:
+        return random.integers(low, high, shape).astype(dtype)
+
+    def full(value: float, *shape: int) -> Array:
+        return np.full(shape, value).astype(dtype)
+
+    return {
+        "zeros": shaped(np.zeros),
+        "ones": shaped(np.ones),
+        "empty": shaped(np.zeros),
+        "arange": shaped(lambda shape: np.arange(int(np.prod(shape))).reshape(shape)),
+        "rand": shaped(random.random),
+        "randn": shaped(random.standard_normal),
+        "randint": randint,
+        "full": full,
+    }

@@ -1,0 +1,190 @@
+"""Launches on the PTX machine: arguments bound to a kernel's parameters, runs over schedules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prismc.driver.kernels import Kernel, Parameter, RunError
+from prismc.emulator.api import ALL_CHECKS, Checks, RunResult, run_ptx
+from prismc.emulator.findings import Finding, place_key
+from prismc.emulator.host import Buffer, LaunchError
+from prismc.emulator.machine import TimeLimit
+from prismc.emulator.ptx.tree import PtxError
+from prismc.emulator.schedule import Plan
+from prismc.source.record import Record
+
+Array = npt.NDArray[Any]
+
+# How NumPy holds the scalars of Prism. bf16 is float32 on the outside and bits on the device.
+DTYPES: dict[str, np.dtype[Any]] = {
+    name: np.dtype(kind)
+    for name, kind in {
+        "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+        "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "f16": np.float16,
+        "f32": np.float32, "f64": np.float64, "tf32": np.float32, "bf16": np.float32,
+        "f8e4m3": np.uint8, "f8e5m2": np.uint8,
+    }.items()
+}  # fmt: skip
+
+
+class Bound(Record):
+    """Arguments that fit a kernel: what the machine gets, and how results come back."""
+
+    kernel: Kernel
+    device: tuple[Any, ...]
+    given: Mapping[str, Any]
+
+
+def bind(kernel: Kernel, given: Mapping[str, Any], poisoned: frozenset[str] = frozenset()) -> Bound:
+    """Checks arguments by name against a kernel. Raises RunError at the first that does not fit.
+
+    `poisoned` arrays count as uninitialised.
+    """
+    names = [parameter.name for parameter in kernel.parameters]
+    missing = [name for name in names if name not in given]
+    extra = [name for name in given if name not in names]
+    if missing or extra:
+        what = f"no value for {_listed(missing)}" if missing else f"no parameter {_listed(extra)}"
+        raise RunError(f"kernel `{kernel.name}`: {what} (parameters: {', '.join(names) or 'none'})")
+    device = tuple(
+        _device(parameter, given[parameter.name], parameter.name in poisoned)
+        for parameter in kernel.parameters
+    )
+    return Bound(kernel=kernel, device=device, given=given)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _device(parameter: Parameter, value: Any, is_poisoned: bool) -> Any:
+    """One argument as the machine takes it."""
+    if parameter.kind == "unknown":
+        return value
+    if parameter.kind == "scalar":
+        return _scalar(parameter, value)
+    if not isinstance(value, np.ndarray):
+        raise RunError(f"`{parameter.name}` is an array of {parameter.dtype}, not {value!r}")
+    wanted = DTYPES[parameter.dtype]
+    if value.dtype != wanted:
+        raise RunError(
+            f"`{parameter.name}` is an array of {parameter.dtype} ({wanted}), not of {value.dtype}"
+        )
+    array = to_bf16(value) if parameter.dtype == "bf16" else value
+    return Buffer(array=array, name=parameter.name, is_initialised=not is_poisoned)
+
+
+def _scalar(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not an array")
+    dtype = DTYPES[parameter.dtype]
+    number = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(number, bool | int | float):
+        raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not {value!r}")
+    if dtype.kind in "iu" and (number != int(number) or not _fits(int(number), dtype)):
+        raise RunError(f"`{parameter.name}`: {number} is no {parameter.dtype}")
+    if parameter.dtype == "bf16":
+        return to_bf16(np.array([number], np.float32))[0]
+    return dtype.type(number)
+
+
+def _fits(number: int, dtype: np.dtype[Any]) -> bool:
+    limits = np.iinfo(dtype)
+    return int(limits.min) <= number <= int(limits.max)
+
+
+def to_bf16(values: Array) -> Array:
+    """float32 rounded to the bits of bf16, to nearest even."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    nan = np.isnan(values)
+    return np.where(nan, np.uint32(0x7FC0), rounded).astype(np.uint16)
+
+
+def from_bf16(bits: Array) -> Array:
+    """The float32 values of bf16 bits."""
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+class Launch(Record):
+    """How a kernel is launched; `block` is needed where the kernel does not fix it."""
+
+    grid: tuple[int, ...]
+    block: tuple[int, ...] = ()
+    dynamic_shared: int | None = None
+    cluster: int = 0
+
+
+class Outcome(Record):
+    """One run: the schedule, what the machine says, and the final arrays by parameter name."""
+
+    plan: Plan
+    result: RunResult
+    arrays: Mapping[str, Array]
+
+
+def run(
+    bound: Bound,
+    launch: Launch,
+    plans: Sequence[Plan],
+    *,
+    checks: Checks = ALL_CHECKS,
+    time_limit: float | None = None,
+    on_tick: Callable[[int, int], None] | None = None,
+) -> Iterator[Outcome]:
+    """Runs once for each plan. Raises RunError for a launch that cannot be or takes too long."""
+    kernel = bound.kernel
+    block = launch.block or (kernel.threads,)
+    if not block[0]:
+        raise RunError(f"kernel `{kernel.name}` does not fix its block: give one")
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    for plan in plans:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        try:
+            result = run_ptx(
+                kernel.module,
+                kernel.name,
+                launch.grid,
+                block,
+                bound.device,
+                cluster=launch.cluster or kernel.cluster,
+                dynamic_shared=kernel.dynamic_shared
+                if launch.dynamic_shared is None
+                else launch.dynamic_shared,
+                checks=checks,
+                plan=plan,
+                shared_arrays=kernel.shared_arrays,
+                time_limit=left,
+                on_tick=on_tick,
+            )
+        except (LaunchError, PtxError) as error:
+            raise RunError(str(error)) from error
+        except TimeLimit as error:
+            raise RunError(f"stopped after {time_limit:g} seconds (--time-limit)") from error
+        yield Outcome(plan=plan, result=result, arrays=_arrays(kernel, result))
+
+
+def _arrays(kernel: Kernel, result: RunResult) -> dict[str, Array]:
+    """The final content of the array arguments, bf16 as float32."""
+    found = {}
+    for parameter, output in zip(kernel.parameters, result.outputs, strict=True):
+        if output is not None:
+            found[parameter.name] = from_bf16(output) if parameter.dtype == "bf16" else output
+    return found
+
+
+def new_findings(outcomes: Sequence[Outcome]) -> tuple[Finding, ...]:
+    """The findings of all runs, each fault once."""
+    seen: dict[object, Finding] = {}
+    for outcome in outcomes:
+        for finding in outcome.result.findings:
+            key = (
+                finding.kind, finding.array, place_key(finding.site), place_key(finding.other)
+            )  # fmt: skip
+            seen.setdefault(key, finding)
+    return tuple(seen.values())

@@ -1,0 +1,124 @@
+"""`prismc run`: values, findings, and one clear error for every wrong command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prismc.cli.main import run as prismc
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAXPY = [str(EXAMPLES / "saxpy.prism"), "--grid", "4"]
+GOOD = ["--arg", "n=1000", "--arg", "a=2", "--arg", "x=randn(n)", "--arg", "y=randn(n)"]
+
+
+def test_values_and_schedules(capsys: pytest.CaptureFixture[str]) -> None:
+    expect = ["--expect", "y ~ a * x + y", "--schedules", "3"]
+    assert prismc(["run", *SAXPY, *GOOD, *expect]) == 0
+    assert "3 schedules" in capsys.readouterr().out
+
+
+def test_a_failed_expectation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prismc(["run", *SAXPY, *GOOD, "--expect", "y ~ x"]) == 1
+    assert "`y ~ x` fails at" in capsys.readouterr().out
+
+
+def test_out_of_bounds_is_found_and_placed(capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["--arg", "n=1000", "--arg", "a=2", "--arg", "x=randn(n)", "--arg", "y=zeros(999)"]
+    assert prismc(["run", *SAXPY, *short]) == 1
+    shown = capsys.readouterr().out
+    assert "BOUNDS" in shown
+    assert "saxpy.prism:" in shown
+    assert "array: y [999]" in shown
+
+
+def test_a_dropped_barrier_is_found_by_the_arrays_name(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--arg", "rows=40", "--arg", "cols=50", "--arg", "A=randn(40, 50)"]
+    file = [str(EXAMPLES / "transpose.prism"), "--grid", "4", "--arg", "B=empty(50, 40)"]
+    assert prismc(["run", *file, *arguments, "--expect", "B == A.T"]) == 0
+    capsys.readouterr()
+    assert prismc(["run", *file, *arguments, "--drop-sync", "0"]) == 1
+    shown = capsys.readouterr().out
+    assert "RACE" in shown or "UNINIT" in shown
+    assert "array: tile [" in shown
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["--arg", "n=1000", "--arg", "a=2", "--arg", "x=randn(n)", "--arg", "y=zeros(999)"]
+    assert prismc(["run", *SAXPY, *short, "--format", "json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["version"] == 1
+    assert {finding["kind"] for finding in shown["findings"]} == {"BOUNDS"}
+    assert shown["findings"][0]["at"]["source"][0]["file"].endswith("saxpy.prism")
+
+
+def test_files(tmp_path: Path) -> None:
+    x = np.arange(1000, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    arguments = ["--arg", "n=1000", "--arg", "a=3", "--arg", f"x=@{tmp_path / 'x.npy'}"]
+    save = ["--arg", "y=zeros(n)", "--save", f"y={tmp_path / 'y.npy'}"]
+    assert prismc(["run", *SAXPY, *arguments, *save]) == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 3 * x)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--arg", "n=1000"], "no value for `a`, `x`, `y`"),
+        ([*GOOD, "--arg", "z=1"], "no parameter `z`"),
+        (["--arg", "n=1e30", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
+         "1e+30 is no i32"),
+        (["--arg", "n=nan", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
+         "no value `nan`"),
+        (["--arg", "n=4", "--arg", "a=2", "--arg", "x=7", "--arg", "y=zeros(4)"],
+         "`x` is an array of f32"),
+        (["--arg", "n=zeros(3)", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
+         "`n` is one i32, not an array"),
+        (["--arg", "n=4", "--arg", "a=2", "--arg", "x=zeros(nan)", "--arg", "y=zeros(4)"],
+         "no value `nan`"),
+        (["--arg", "n=4", "--arg", "a=2", "--arg", "x=zeros(-4)", "--arg", "y=zeros(4)"],
+         "negative"),
+        (["--arg", "n=4", "--arg", "a=2", "--arg", "x=@none.npy", "--arg", "y=zeros(4)"],
+         "`none.npy` cannot be read"),
+        ([*GOOD, "--expect", "y"], "`y` is no expectation"),
+        ([*GOOD, "--expect", "y ~ q"], "no value `q`"),
+        ([*GOOD, "--expect", "y ~ __import__('os')"], "no function `__import__`"),
+        ([*GOOD, "--kernel", "other"], "no kernel `other`"),
+        ([*GOOD, "--block", "2048"], "the limit is 1024"),
+        ([*GOOD, "--time-limit", "0"], "stopped after 0 seconds"),
+    ],
+)  # fmt: skip
+def test_one_clear_error(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert prismc(["run", *SAXPY, *arguments]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("Error") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not PTX"),
+        ("hello", "not PTX"),
+        (".version 3.1\n", "PTX 3.1 is not supported"),
+        (".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { frobnicate.u32 %r1; }",
+         "unknown register `%r1`"),
+        (".version 8.0\n.target sm_80\n.address_size 64\n"
+         ".entry k() { .reg .b32 %r<2>;\n frobnicate.u32 %r1, %r0; ret; }",
+         ":5: `frobnicate.u32`: unknown instruction `frobnicate`"),
+        (".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { bra NOWHERE; }",
+         "no label `NOWHERE`"),
+        (".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret;", "found `the end`"),
+    ],
+)  # fmt: skip
+def test_malformed_ptx(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.ptx").write_text(text, encoding="utf-8")
+    assert prismc(["run", "--ptx", str(tmp_path / "k.ptx"), "--grid", "1", "--block", "32"]) == 2
+    assert message in capsys.readouterr().err
