@@ -8,6 +8,7 @@ from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
+from prismc.checker.sync.races import Races, judge_races
 from prismc.checker.sync.synchronise import plan_synchronisation
 from prismc.checker.target.needs import check_needs
 from prismc.checker.types.elaborate import elaborate_program
@@ -17,7 +18,11 @@ from prismc.hardware.targets import Target
 
 
 def check_program(
-    graph: ModuleGraph, defines: Mapping[str, str], target: Target, sink: Sink
+    graph: ModuleGraph,
+    defines: Mapping[str, str],
+    target: Target,
+    sink: Sink,
+    races: Races = Races.WARN,
 ) -> CheckedProgram:
     """Run every pass; each reports what it finds and leaves alone what an earlier one refused."""
     names = resolve_names(graph, sink)
@@ -25,5 +30,8 @@ def check_program(
     perspectives = check_perspectives(program, sink)
     check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
-    plan = plan_synchronisation(program, perspectives, memory, sink)
+    found = Sink()
+    plan = plan_synchronisation(program, perspectives, memory, found)
+    for problem in judge_races(found.problems(), races):
+        sink.report(problem)
     return CheckedProgram(program=program, perspectives=perspectives, memory=memory, plan=plan)

@@ -17,14 +17,24 @@ from prismc.cli.render import show_problems, write
 from prismc.driver.inputs import root_files
 from prismc.driver.pipeline import check_file
 from prismc.driver.session import Session
+from prismc.source.record import replace
 
 
 @click.command(short_help="Check programs without building them.")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @target_option
+@click.option(
+    "--races",
+    type=click.Choice(["deny", "warn", "off"]),
+    default="warn",
+    show_default=True,
+    help="What it is that threads meet in one scope, where no barrier can stand: an error, a "
+    "warning, or nothing.",
+)
 @compile_options
 def check(
     paths: tuple[str, ...],
+    races: str,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -39,7 +49,8 @@ def check(
     session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
     files = root_files(session, paths)
     for target in chosen_targets(targets):
-        session.options = compiler_options(target, defines, include)
+        options = compiler_options(target, defines, include)
+        session.options = replace(options, races=races)
         for file in files:
             check_file(session, file)
     show_problems(

@@ -7,12 +7,13 @@ from prismc.source.record import Value
 
 
 class Options(Value):
-    """`defines` override constants of the root file, in the order given; `include` are folders
+    """`races` is how bad races inside one scope are; `defines` override constants of the root file, in the order given; `include` are folders
     that imports are looked up in; `compiler` is `nvrtc` or `nvcc`; `verify` checks the IR after
     every pass (for tests: a defect then shows where it arises); `dropped_sync` are numbers of
     planned operations to leave out (for tests: a program without them must be found at fault)."""
 
     target: Target = DEFAULT_TARGET
+    races: str = "warn"
     defines: tuple[tuple[str, str], ...] = ()
     include: tuple[str, ...] = ()
     compiler: str = "nvrtc"

@@ -54,6 +54,18 @@ class OverlappingPieces(Problem):
     advice: str = "give each thread elements of its own, or let one write: `first thread[1]:`"
 
 
+class DeniedIterations(OverlappingIterations):
+    """The same under `--races deny`."""
+
+    severity = Severity.ERROR
+
+
+class DeniedPieces(OverlappingPieces):
+    """The same under `--races deny`."""
+
+    severity = Severity.ERROR
+
+
 class InsideStatement(Problem):
     code = "P0604"
     title = "order is needed inside one statement"
