@@ -21,9 +21,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-demo: $(READY) ## build the TF32 matrix product for sm_80 and sm_90a and show what its kernels cost
+demo: $(READY) ## build the TF32 matrix product for sm_80 and sm_90a, and run it against NumPy
 	$(BIN)/prismc build examples/tf32_matmul.prism -o build/demo \
 		--target sm_80 --target sm_90a --emit cuda --emit ptx --emit cubin --report
+	$(BIN)/prismc run examples/tf32_matmul.prism --grid 40 --schedules 4 \
+		--arg 'A=randn(77, 50)' --arg 'B=randn(50, 60)' --arg 'C=zeros(77, 60)' \
+		--arg M=77 --arg N=60 --arg K=50 --expect 'C ~ A @ B'
 
 test: check unit ## run everything that continuous integration runs
 
