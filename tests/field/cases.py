@@ -164,6 +164,12 @@ CASES = (
     Case("A04", "a04_wrong_mask", (_sub_sum,), (
         Fault({Kind.PERSPECTIVE: "with mask 0x0000ff00, which does not name it"}),
     )),
+    Case("A06", "a06_active_mask", (_count_gt,), (
+        Fault({Kind.PERSPECTIVE: "leaves out 16 lanes"}, always=False),
+    )),
+    Case("A06", "a06_active_mask", (_count_gt,), (
+        Fault({Kind.PERSPECTIVE: "leaves out 16 lanes"}, always=False),
+    )),
     Case("A08", "a08_arrive_and_go_on", (_tiles(5, 0, 7), _tiles(0, 0)), (
         Fault({Kind.COUNT: "a warp arrives twice", Kind.DEADLOCK: ""}, launch=_tiles(0, 0),
               always=False),

@@ -13,11 +13,12 @@ from prismc.emulator.clusters import ClusterBarriers
 from prismc.emulator.copies import ThreadCopies
 from prismc.emulator.flow import Spin
 from prismc.emulator.frames import Frame
-from prismc.emulator.geometry import Geometry
+from prismc.emulator.geometry import WARP, Geometry
 from prismc.emulator.lanes import Run
 from prismc.emulator.mbarriers import MBarriers
 from prismc.emulator.meetings import Meetings
 from prismc.emulator.memory import LOCAL_START, Region
+from prismc.emulator.schedule import Order
 from prismc.emulator.semantics.registry import Lanes
 from prismc.emulator.warpgroups import WarpgroupProducts
 
@@ -80,6 +81,7 @@ class Batch:
         self.local: Region | None = None
         self.local_base = self.every_lane * 0
         self.crew_of = machine.schedule.crew_numbers(geometry)
+        self.splits_warps = machine.schedule.plan.order is Order.SPLIT
         self._start()
 
     def _shared_region(self) -> Region:
@@ -144,6 +146,21 @@ class Batch:
 
     def _simplest(self, mask: Lanes | None, count: int) -> Lanes | None:
         return None if count == self.geometry.count else mask
+
+    def unite(self, run: Run) -> None:
+        """The lanes of a run go on together, where the schedule had split their warps."""
+        if self.crew_of is not None:
+            self.crew_of = np.where(run.mask_array(), run.crew, self.crew_of)
+
+    def split_off(self, run: Run) -> Lanes | None:
+        """Lanes that are elsewhere than others of their warps in a run, for no other reason than
+        the schedule; bool `[lanes]`, None if there are none."""
+        if not self.splits_warps or self.crew_of is None:
+            return None
+        here = run.mask_array()
+        warps = here.reshape(-1, WARP).any(axis=1)
+        apart: Lanes = self.alive & ~here & (self.crew_of != run.crew) & np.repeat(warps, WARP)
+        return apart if apart.any() else None
 
     def held_blocks(self) -> int:
         """The number of blocks that have not ended."""

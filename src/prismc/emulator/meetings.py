@@ -64,11 +64,14 @@ class Meetings:
             if here.members not in (None, whole_warp):
                 here.members(run)
             return run
-        key = (run.crew, run.frame, block)
+        # Halves of a warp that the schedule has split come together here.
+        key = (0 if self.batch.splits_warps else run.crew, run.frame, block)
         known = self.parked.pop(key, None)
         mask = run.mask if known is None else run.mask | known
         count = run.count if known is None else int(np.count_nonzero(mask))
         together = Run(self.batch, run.frame, mask, count, run.crew)
+        if self.batch.splits_warps and known is not None:
+            self.batch.unite(together)
         if here.members is None:
             return together
         present = bits_of_rows(mask.reshape(-1, WARP))

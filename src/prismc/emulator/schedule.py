@@ -1,7 +1,7 @@
 """Who runs when: the default order, adversarial orders and random ones. All are deterministic.
 
-A schedule cuts the lanes of a batch into *crews* of whole warps, which run one after the other as
-far as they can, and says in which order blocks start and when asynchronous copies happen.
+A schedule cuts the lanes of a batch into *crews* of whole or half warps, which run one after the
+other as far as they can, and says in which order blocks start and when asynchronous copies happen.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Order(Enum):
     REVERSED = "one warp after the other, the last first"
     STALLED = "one warp as late as possible"
     RANDOM = "random turns"
+    SPLIT = "the halves of each warp one after the other, until something brings them together"
 
 
 class Copies(Enum):
@@ -75,6 +76,8 @@ class Schedule:
                 return last
             case Order.RANDOM:
                 return self._random_crews(geometry, warp, count)
+            case Order.SPLIT:
+                return geometry.thread % WARP // (WARP // 2)
 
     def _random_crews(self, geometry: Geometry, warp: Lanes, count: int) -> Lanes:
         """Each warp of a block in one of up to four crews; half of the blocks shifted by one."""
@@ -114,6 +117,7 @@ def adversaries(count: int, seed: int = 0) -> tuple[Plan, ...]:
         Plan(order=Order.FORWARD, copies=Copies.EARLY),
         Plan(order=Order.STALLED, stalled=0),
         Plan(order=Order.STALLED, stalled=1, copies=Copies.EARLY, high_blocks_first=True),
+        Plan(order=Order.SPLIT),
     )
     copies = (Copies.LATE, Copies.EARLY)
     drawn = tuple(

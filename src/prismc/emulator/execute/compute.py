@@ -9,7 +9,7 @@ import numpy as np
 
 from prismc.emulator.code import Step
 from prismc.emulator.decode import Decoded, Decoder, Source
-from prismc.emulator.execute.members import members_of
+from prismc.emulator.execute.members import judged_active_mask, members_of
 from prismc.emulator.ptx.tree import Instruction, Operand, Vector
 from prismc.emulator.semantics import everything
 from prismc.emulator.semantics.registry import Instruction as Family
@@ -49,9 +49,10 @@ def open_registered(decoder: Decoder, site: Instruction) -> Decoded:
     operation = _adapted(operation, sources, warp=family.kind is Kind.WARP)
     finish = _finish(decoder, site, family, destinations)
     if family.kind is Kind.WARP:
-        return Decoded(
-            step=_warp_step(operation, flat, finish), members=members_of(decoder, site)
-        )
+        step = _warp_step(operation, flat, finish)
+        if site.form.name == "activemask":
+            step = judged_active_mask(step, decoder, site)
+        return Decoded(step=step, members=members_of(decoder, site))
     if family.kind is not Kind.LANES:
         decoder.refuse(site, "this form accesses memory")
     if len(destinations) == 1 and destinations[0] is not None and finish[0][1] is None:

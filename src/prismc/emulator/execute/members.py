@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prismc.emulator.code import Members
+from prismc.emulator.code import Members, Step
 from prismc.emulator.decode import Decoder, Source
 from prismc.emulator.meetings import whole_warp
 from prismc.emulator.ptx.tree import Instruction
@@ -23,6 +23,20 @@ def members_of(decoder: Decoder, site: Instruction) -> Members | None:
     if site.form.name not in _MASKED:
         return whole_warp
     return mask_members(decoder, site, decoder.source(site.operands[-1], "b32", site))
+
+
+def judged_active_mask(step: Step, decoder: Decoder, site: Instruction) -> Step:
+    """`activemask`, which tells who is here at this moment: nothing promises that those are all who
+    will come (PTX ISA 9.7.13.11; CUDA Programming Guide, "Warp Vote Functions")."""
+    findings = decoder.linkage.findings
+
+    def judged(run: Run) -> None:
+        apart = run.batch.split_off(run)
+        if apart is not None:
+            findings.mask_by_chance(run, site, apart)
+        step(run)
+
+    return judged
 
 
 def mask_members(decoder: Decoder, site: Instruction, mask: Source) -> Members:
