@@ -53,16 +53,20 @@ def _integers(*shape: int) -> Array:
     return np.zeros(shape, np.int32)
 
 
+def _floats(*shape: int) -> Array:
+    return np.zeros(shape, np.float32)
+
+
 def _group_max() -> Launch:
     data = np.arange(96, dtype=np.float32)
-    return Launch(2, 64, [data, np.zeros(2, np.float32), 96], {1: np.float32([63, 95])})
+    return Launch(2, 64, [data, _floats(2), 96], {1: np.float32([63, 95])})
 
 
 def _rotate() -> Launch:
     data, tid = np.arange(128, dtype=np.float32), np.arange(100)
     expected = (tid // 32 * 32 + (tid + 1) % 32).astype(np.float32)
     assert (expected[[31, 96, 99]] == [0, 97, 100]).all()
-    return Launch(1, 128, [data, np.zeros(100, np.float32), 100], {1: expected})
+    return Launch(1, 128, [data, _floats(100), 100], {1: expected})
 
 
 def _sub_sum() -> Launch:
@@ -113,9 +117,19 @@ def _ring_sums() -> Launch:
     return Launch(1, 32, [data, _integers(6), 6], {1: 32 * np.arange(6, dtype=np.int32)})
 
 
+def _pv() -> Launch:
+    args = [np.ones((64, 16), np.float16), np.ones((16, 8), np.float16), _floats(64, 8)]
+    return Launch(1, 128, args, {2: np.full((64, 8), 16, np.float32)})
+
+
+def _product() -> Launch:
+    args = [np.ones((4, 64, 16), np.float16), np.ones((4, 16, 8), np.float16), _floats(64, 8), 4]
+    return Launch(1, 160, args, {2: np.full((64, 8), 64, np.float32)})
+
+
 def _tensor_sums() -> Launch:
     rows = Tensor(array=np.ones((8, 64), np.float16), box=(16, 64), swizzle="none")
-    return Launch(1, 32, [rows, np.zeros(2, np.float32)], {1: np.float32([512, 512])})
+    return Launch(1, 32, [rows, _floats(2)], {1: np.float32([512, 512])})
 
 
 def _total() -> Launch:
@@ -150,7 +164,7 @@ def _mark() -> Launch:
 
 
 def _bsum(threads: int) -> Callable[[], Launch]:
-    args = [np.ones(180, np.float32), np.zeros(1, np.float32), 180]
+    args = [np.ones(180, np.float32), _floats(1), 180]
     return lambda: Launch(1, threads, args, {1: np.float32([180])})
 
 
@@ -186,6 +200,14 @@ CASES = (
     )),
     Case("B04-two", "b04_one_buffer", (_scan_step(3), _scan_step(4)), (), defines="SLOTS=2"),
     Case("B06", "b06_commit_after_wait", (_ring_sums,), (Fault({Kind.LIFETIME: ""}),)),
+    Case("B09", "b09_tile_for_the_tensor_core", (_pv,), (
+        Fault({Kind.ORDER: "", Kind.RACE: ""}, "FAULT=1"),
+        Fault({Kind.RACE: ""}, "FAULT=2"),
+        Fault({Kind.ORDER: ""}, "FAULT=3"),
+    ), target="sm_90a"),
+    Case("B10", "b10_stage_handed_back", (_product,), (
+        Fault({Kind.LIFETIME: ""}),
+    ), target="sm_90a"),
     Case("B12", "b12_promised_bytes", (_tensor_sums,), (
         Fault({Kind.COUNT: "1024 bytes pending"}),
     ), target="sm_90"),
