@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prismc.cli.options import Presentation, compile_options, compiler_options
+from prismc.cli.options import (
+    Presentation,
+    compile_options,
+    compiler_options,
+    extents,
+    named_values,
+)
 from prismc.cli.render import progress, show_problems, write
 from prismc.driver.inputs import open_root
 from prismc.driver.session import Session
@@ -28,42 +34,13 @@ KINDS = (
 )  # fmt: skip
 
 
-def _extents(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> tuple[int, ...]:
-    """`4` or `4,2` or `4,2,1` as numbers."""
-    if text is None:
-        return ()
-    try:
-        numbers = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        numbers = ()
-    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
-        message = f"{text!r} is not one to three positive numbers, as in `64` or `16,4`"
-        raise click.BadParameter(message, context, parameter)
-    return numbers
-
-
-def _pairs(
-    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
-) -> tuple[tuple[str, str], ...]:
-    """Each NAME=VALUE as a pair."""
-    found = []
-    for text in texts:
-        name, _, value = text.partition("=")
-        if not name.strip() or not value.strip():
-            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE", context, parameter)
-        found.append((name.strip(), value.strip()))
-    return tuple(found)
-
-
 @click.command("run", short_help="Run a kernel on the CPU and watch for faults.")
 @click.argument("file", metavar="FILE", required=False)
 @click.option("--ptx", metavar="FILE", help="Run a kernel of a PTX file instead.")
 @click.option("--kernel", metavar="NAME", help="Which kernel, where there are several.")
-@click.option("--grid", metavar="N[,N[,N]]", required=True, callback=_extents, help="The blocks.")
+@click.option("--grid", metavar="N[,N[,N]]", required=True, callback=extents, help="The blocks.")
 @click.option(
-    "--block", metavar="N[,N[,N]]", callback=_extents,
+    "--block", metavar="N[,N[,N]]", callback=extents,
     help="The threads of a block; Prism kernels fix them.",
 )  # fmt: skip
 @click.option("--cluster", type=click.IntRange(1, 16), default=None, help="Blocks of a cluster.")
@@ -72,7 +49,7 @@ def _pairs(
     help="Dynamic shared memory of a block.",
 )  # fmt: skip
 @click.option(
-    "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=_pairs,
+    "--arg", "arguments", metavar="NAME=VALUE", multiple=True, callback=named_values,
     help="An argument: a number, @FILE.npy, or zeros(..), ones(..), empty(..), arange(..), "
     "rand(..), randn(..), randint(low, high, ..), full(value, ..) with the array's shape; "
     "later ones may use earlier ones. With --ptx, parameters are called a0, a1 .., and a0:i32=.. "
@@ -90,7 +67,7 @@ def _pairs(
     help="How near `~` is, relative to the largest magnitude expected.",
 )
 @click.option(
-    "--save", "saves", metavar="NAME=FILE.npy", multiple=True, callback=_pairs,
+    "--save", "saves", metavar="NAME=FILE.npy", multiple=True, callback=named_values,
     help="Write an array's final content.",
 )  # fmt: skip
 @click.option(

@@ -119,6 +119,35 @@ def keep_source(source: Path, output: Path) -> None:
         raise click.UsageError(f"`{output}` is the source itself; name another output with `-o`")
 
 
+def extents(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> tuple[int, ...]:
+    """`4` or `4,2` or `4,2,1` as numbers."""
+    if text is None:
+        return ()
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
+        message = f"{text!r} is not one to three positive numbers, as in `64` or `16,4`"
+        raise click.BadParameter(message, context, parameter)
+    return numbers
+
+
+def named_values(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    """Each NAME=VALUE as a pair."""
+    found = []
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name.strip() or not value.strip():
+            raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE", context, parameter)
+        found.append((name.strip(), value.strip()))
+    return tuple(found)
+
+
 def compiler_options(
     target: Target,
     defines: tuple[tuple[str, str], ...],

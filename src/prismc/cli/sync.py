@@ -13,7 +13,9 @@ from prismc.cli.options import (
     Presentation,
     chosen_targets,
     compiler_options,
+    extents,
     keep_source,
+    named_values,
     program_options,
     target_option,
 )
@@ -23,35 +25,12 @@ from prismc.driver.inputs import open_root
 from prismc.driver.outputs import Output, save_outputs
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import PROGRAM_WRONG, Session
-from prismc.driver.sync.account import Function, Proof, account_of, with_witnesses
+from prismc.driver.sync.account import Function, Proof, Request, account_of, with_witnesses
 from prismc.driver.sync.dot import show_dot
 from prismc.driver.sync.html import show_html
 from prismc.driver.sync.record import render_record
 from prismc.driver.sync.text import show_account, show_proof
 from prismc.source.files import SourceFile
-from prismc.source.record import Value
-
-
-class ProofRequest(Value):
-    """The launch that `--prove` runs, as the command line names it."""
-
-    kernel: str | None
-    grid: tuple[int, ...] | None
-    arguments: tuple[str, ...]
-    schedules: int
-    seed: int
-
-
-def _grid(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> tuple[int, ...] | None:
-    """`4` or `4,2,1` as extents."""
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) > 3 or not all(part.isdecimal() and int(part) for part in parts):
-        raise click.BadParameter(f"{text!r}: one to three positive numbers", context, parameter)
-    return tuple(int(part) for part in parts)
 
 
 @click.command(short_help="Show where barriers come from.")
@@ -81,7 +60,7 @@ def _grid(
 @click.option(
     "--grid",
     metavar="N[,N[,N]]",
-    callback=_grid,
+    callback=extents,
     help="The blocks of the launch to prove.",
 )
 @click.option(
@@ -89,7 +68,8 @@ def _grid(
     "arguments",
     metavar="NAME=VALUE",
     multiple=True,
-    help="An argument of the launch: `n=64`, `A=randn(64, 64)`, `C=zeros(64)`, `x=@file.npy`.",
+    callback=named_values,
+    help="An argument of the launch, as for `prismc run`: `n=64`, `A=randn(n, n)`, `x=@file.npy`.",
 )
 @click.option(
     "--schedules",
@@ -99,6 +79,14 @@ def _grid(
     help="How many schedules to try.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="For what is random.")
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=300,
+    show_default=True,
+    help="Give up on a program that runs longer.",
+)
 @target_option
 @program_options
 def sync(
@@ -107,10 +95,11 @@ def sync(
     format_: str,
     prove: bool,
     kernel: str | None,
-    grid: tuple[int, ...] | None,
-    arguments: tuple[str, ...],
+    grid: tuple[int, ...],
+    arguments: tuple[tuple[str, str], ...],
     schedules: int,
     seed: int,
+    time_limit: float,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -129,8 +118,13 @@ def sync(
     if root is not None and checked is not None and not session.sink.has_errors():
         functions = account_of(session, checked)
         if prove:
-            request = ProofRequest(
-                kernel=kernel, grid=grid, arguments=arguments, schedules=schedules, seed=seed
+            request = Request(
+                kernel=kernel,
+                grid=grid,
+                arguments=arguments,
+                schedules=schedules,
+                seed=seed,
+                time_limit=time_limit,
             )
             proof = prove_plan(session, root, checked, functions, request)
             functions = functions if proof is None else with_witnesses(functions, proof)
@@ -151,30 +145,21 @@ def prove_plan(
     root: SourceFile,
     checked: CheckedProgram,
     functions: Sequence[Function],
-    request: ProofRequest,
+    request: Request,
 ) -> Proof | None:
     """What the emulator finds; None with the problems in the session."""
     # Only a proof needs NumPy, the emulator and a CUDA compiler.
-    from prismc.driver.launch_arguments import ArgumentError
-    from prismc.driver.sync.prove import ProofError, choose_launch, prove
+    from prismc.driver.kernels import RunError
+    from prismc.driver.sync.prove import prove
 
-    if request.grid is None:
+    if not request.grid:
         raise click.UsageError("`--prove` needs `--grid`: the blocks of the launch")
     steps = 1 + sum(len(function.operations) for function in functions)
     try:
-        launch = choose_launch(
-            checked, request.kernel, request.grid, request.arguments, request.seed
-        )
         with progress(steps, "proving") as bar:
-            return prove(
-                session, root, functions, launch, request.schedules, request.seed, bar.step
-            )
-    except ArgumentError as error:
-        raise click.UsageError(str(error)) from error
-    except ProofError as error:
-        if session.sink.has_errors():
-            return None
-        raise click.UsageError(str(error)) from error
+            return prove(session, root, checked.program, functions, request, bar.step)
+    except RunError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def shown(

@@ -7,10 +7,11 @@ from prismc.source.record import Value
 
 
 class Options(Value):
-    """`races` is how bad races inside one scope are; `defines` override constants of the root file, in the order given; `include` are folders
-    that imports are looked up in; `compiler` is `nvrtc` or `nvcc`; `verify` checks the IR after
-    every pass (for tests: a defect then shows where it arises); `dropped_sync` are numbers of
-    planned operations to leave out (for tests: a program without them must be found at fault)."""
+    """`races` (deny, warn, off) is how bad races inside one scope are; `defines` override constants
+    of the root file, in the order given; `include` are folders that imports are looked up in;
+    `compiler` is `nvrtc` or `nvcc`; `verify` checks the IR after every pass (for tests: a defect
+    then shows where it arises); `dropped_sync` are numbers of planned operations to leave out (for
+    tests: a program without them must be found at fault)."""
 
     target: Target = DEFAULT_TARGET
     races: str = "warn"

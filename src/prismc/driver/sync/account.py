@@ -99,6 +99,18 @@ class Function(Record):
         return {0: "needs none", 1: "1 operation"}.get(number, f"{number} operations")
 
 
+class Request(Record):
+    """What to prove on: a launch as the command line names it. `kernel` None is the only one;
+    `time_limit` is in seconds for each program."""
+
+    kernel: str | None
+    grid: tuple[int, ...]
+    arguments: tuple[tuple[str, str], ...]
+    schedules: int
+    seed: int
+    time_limit: float
+
+
 class Proof(Record):
     """What the emulator found. `faults` are findings in the program as it is; `witnesses` what was
     found without each operation, None where nothing was; `not_reached` are operations in functions
