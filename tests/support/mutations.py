@@ -138,6 +138,7 @@ def extremes() -> dict[str, bytes]:
         "spaces": b" " * 5_000_000,
         "zeros": b"\x00" * 100_000,
         "long-name": b"a" * 5_000_000,
+        "long-import": b"import " + b"a" * 5_000 + b"\n",
         "long-number": b"const N: int = " + b"9" * 1_000_000,
         "long-float": b"const N: f32 = 1e" + b"9" * 10_000,
         "nested-parentheses": f"const N: int = {'(' * depth}1{')' * depth}\n".encode(),

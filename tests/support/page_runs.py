@@ -5,7 +5,7 @@ A fence holds assignments of NumPy expressions to the kernel's parameters and to
     check: EXPRESSION       arrays that the kernel may write have their content after the launch
     finds: BOUNDS           the emulator must find a fault of this kind, and no other
 
-(`np` and a seeded `rng` are there). Without a `finds:` line, no fault may be found.
+(`np`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line, no fault may be found.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prismc.emulator.findings import Kind
+from prismc.emulator.host import Buffer
 from prismc.emulator.schedule import Order, Plan
 from support.fences import read_fences
 from support.running import Compiled, compile_texts
@@ -63,7 +64,7 @@ def _last_case(page: Path, heading: str) -> Case:
 
 def check_run(run: Run, plan: Plan) -> None:
     """Compile and launch. Raises AssertionError when something else happens than is stated."""
-    names: dict[str, Any] = {"np": np, "rng": np.random.default_rng(7)}
+    names: dict[str, Any] = {"np": np, "rng": np.random.default_rng(7), "Buffer": Buffer}
     stated: dict[str, list[str]] = {"check": [], "finds": []}
     for line in run.lines:
         word, _, rest = line.partition(":")

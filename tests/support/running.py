@@ -97,7 +97,7 @@ class Compiled:
 
 def _argument(parameter: typed.Variable, arguments: Mapping[str, Array | float]) -> Any:
     value = arguments[parameter.name]
-    if isinstance(parameter.type, PointerType):
+    if isinstance(parameter.type, PointerType) and not isinstance(value, Buffer):
         return Buffer(array=np.asarray(value), name=parameter.name)
     return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from pathlib import Path
 from typing import NamedTuple
@@ -88,7 +89,8 @@ class Files:
         return self._files[name]
 
     def exists(self, name: str) -> bool:
-        return name in self._files or Path(name).is_file()
+        # Not `Path.is_file`, which fails on names that no system has: too long, with a zero byte.
+        return name in self._files or os.path.isfile(name)
 
     def known(self, name: str) -> SourceFile:
         """The file called `name`, which this run has read already; an empty one if not."""
