@@ -82,6 +82,11 @@ KINDS = (
     "--ignore", "ignored", type=click.Choice(KINDS), multiple=True, help="Do not report a kind.",
 )  # fmt: skip
 @click.option("--time-limit", metavar="SECONDS", type=float, default=None, help="Give up then.")
+@click.option("--profile", "profiles", is_flag=True, help="Show what each source line costs.")
+@click.option(
+    "--profile-html", "page", metavar="FILE.html",
+    help="Write the source with its costs as a heat map.",
+)  # fmt: skip
 @click.option(
     "--target", metavar="sm_XX", type=click.Choice(list(TARGETS)), default=DEFAULT_TARGET.name,
     show_default=True, help="The architecture to compile for.",
@@ -138,6 +143,7 @@ class _Run:
         bound = bind(kernel, arguments, poisoned)
         outcomes = self._outcomes(bound)
         findings = new_findings(outcomes)
+        self._write_page(kernel, outcomes[0])
         judgements = [
             judge(text, arguments, outcome.arrays, options["rtol"])
             for text in options["expectations"]
@@ -187,11 +193,40 @@ class _Run:
         found = []
         with progress(len(plans), "running") as bar:
             for outcome in run(
-                bound, launch, plans, checks=checks, time_limit=options["time_limit"]
+                bound,
+                launch,
+                plans,
+                checks=checks,
+                time_limit=options["time_limit"],
+                profile=options["profiles"] or options["page"] is not None,
             ):
                 found.append(outcome)
                 bar.step(outcome.plan.order.value)
         return found
+
+    def _write_page(self, kernel: Kernel, outcome: Outcome) -> None:
+        """The profile as an HTML page, if one is wanted."""
+        from prismc.driver.kernels import RunError
+        from prismc.emulator.profile_report import page_of_profile
+
+        path, profile = self.options["page"], outcome.result.profile
+        if path is None or profile is None:
+            return
+        page = page_of_profile(profile, f"{kernel.name}: where the work goes", self._lines)
+        try:
+            Path(path).write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise RunError(f"`{path}` cannot be written: {error.strerror}") from error
+
+    def _lines(self, name: str) -> list[str] | None:
+        """The lines of a source file; None if it cannot be read."""
+        text = self.session.files.known(name).text
+        if not text:
+            try:
+                text = Path(name).read_text(encoding="utf-8")
+            except (OSError, ValueError):
+                return None
+        return text.splitlines()
 
     def _save(self, outcome: Outcome) -> None:
         import numpy as np
@@ -213,6 +248,7 @@ class _Run:
         findings: tuple[Finding, ...],
         judgements: Sequence[Judgement],
     ) -> None:
+        from prismc.emulator.profile_report import record_of_profile, text_of_profile
         from prismc.emulator.report import records_of, text_of_findings
 
         if self.shown.format == "json":
@@ -226,6 +262,8 @@ class _Run:
                 ],
                 "statistics": _statistics(outcomes),
             }
+            if self.options["profiles"] and outcomes[0].result.profile is not None:
+                entry["profile"] = record_of_profile(outcomes[0].result.profile)
             write(sys.stdout, json.dumps(entry, indent=2) + "\n")
             return
         for outcome in outcomes[:1]:
@@ -234,6 +272,8 @@ class _Run:
             write(sys.stdout, text_of_findings(findings, kernel.module) + "\n")
         for text in dict.fromkeys(j.message for j in judgements if not j.holds):
             write(sys.stdout, text + "\n")
+        if self.options["profiles"] and outcomes[0].result.profile is not None:
+            write(sys.stdout, text_of_profile(outcomes[0].result.profile) + "\n")
         write(sys.stdout, _summary(outcomes, findings, judgements))
 
 

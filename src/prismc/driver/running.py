@@ -135,9 +135,10 @@ def run(
     *,
     checks: Checks = ALL_CHECKS,
     time_limit: float | None = None,
+    profile: bool = False,
     on_tick: Callable[[int, int], None] | None = None,
 ) -> Iterator[Outcome]:
-    """Runs once for each plan. Raises RunError for a launch that cannot be or takes too long."""
+    """Runs once for each plan, the first with a profile if one is wanted. Raises RunError for a launch that cannot be or takes too long."""
     kernel = bound.kernel
     block = launch.block or (kernel.threads,)
     if not block[0]:
@@ -160,6 +161,7 @@ def run(
                 plan=plan,
                 shared_arrays=kernel.shared_arrays,
                 time_limit=left,
+                profile=profile and plan is plans[0],
                 on_tick=on_tick,
             )
         except (LaunchError, PtxError) as error:

@@ -17,6 +17,7 @@ from prismc.emulator.linkage import source_name
 from prismc.emulator.machine import Machine
 from prismc.emulator.memory import SHARED_START
 from prismc.emulator.names import SharedArray
+from prismc.emulator.profile import Profile, profile_of
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
@@ -59,6 +60,7 @@ class RunResult(Record):
     statistics: Statistics
     printed: str
     module: Module
+    profile: Profile | None = None
 
     def array(self, index: int) -> npt.NDArray[Any]:
         """The final content of the array argument at a position."""
@@ -81,16 +83,18 @@ def run_ptx(
     plan: Plan = IN_STEP,
     shared_arrays: tuple[SharedArray, ...] = (),
     time_limit: float | None = None,
+    profile: bool = False,
     on_tick: Callable[[int, int], None] | None = None,
 ) -> RunResult:
     """Executes one kernel of a PTX module on NumPy.
 
     `ptx` is PTX text (or a module parsed before), `kernel` the entry's name (None: the only one),
     `grid`, `block` and `cluster` are extents (an integer or up to three). `args` are in the
-    kernel's order: NumPy arrays (passed by pointer; copied, never changed), `host.Buffer`, numbers,
-    or `bytes` for structs. `shared_arrays` names the
-    parts of the kernel's shared memory for findings. `dynamic_shared` is the number of dynamic shared bytes. `on_tick` gets
-    (finished, all) blocks now and then; `time_limit` is in seconds.
+    kernel's order: NumPy arrays (passed by pointer; copied, never changed), `host.Buffer`,
+    `host.Tensor`, numbers, or `bytes` for structs. `dynamic_shared` is the number of dynamic shared
+    bytes, `shared_arrays` names the parts of the kernel's shared memory for findings. `profile`
+    asks for costs by line. `on_tick` gets (finished, all) blocks now and then; `time_limit` is in
+    seconds.
 
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
     be, machine.TimeLimit.
@@ -102,7 +106,7 @@ def run_ptx(
     machine = Machine(module, function, shape, plan, checks.off)
     machine.on_tick = on_tick
     machine.shared_arrays = shared_arrays
-    machine.observe(races=checks.races, uninitialised=checks.uninitialised)
+    machine.observe(races=checks.races, uninitialised=checks.uninitialised, profile=profile)
     arguments = Arguments(machine, function, args)
     machine.prepare(tuple(arguments.contents), dynamic_shared)
     _judge_shared(machine)
@@ -119,6 +123,7 @@ def run_ptx(
         ),
         printed="".join(machine.printed),
         module=module,
+        profile=profile_of(machine) if profile else None,
     )
 
 

@@ -22,6 +22,7 @@ from prismc.emulator.geometry import WARP, Dim3, Geometry, Shape
 from prismc.emulator.linkage import Linkage, source_name
 from prismc.emulator.memory import GlobalMemory, Region
 from prismc.emulator.names import SharedArray, indexed
+from prismc.emulator.profile import Profiler
 from prismc.emulator.ptx.tree import Function, Instruction, Module
 from prismc.emulator.schedule import Copies, Plan, Schedule
 from prismc.emulator.semantics.registry import Lanes
@@ -78,14 +79,17 @@ class Machine:
         self._asyncs = 0
         self._deferred: deque[Deferred] = deque()
 
-    def observe(self, *, races: bool, uninitialised: bool) -> None:
-        """Turns checks on; to be called before `prepare`."""
+    def observe(self, *, races: bool, uninitialised: bool, profile: bool) -> None:
+        """Turns checks and counting on; to be called before `prepare`."""
         self.poison = uninitialised
-        if not races and not uninitialised:
+        if not races and not uninitialised and not profile:
             return
         clocks = Clocks()
         signals = Signals(clocks)
-        self.watch = RaceWatch(self, clocks, signals, races=races, uninitialised=uninitialised)
+        kind = Profiler if profile else RaceWatch
+        self.watch = kind(self, clocks, signals, races=races, uninitialised=uninitialised)
+        if profile:
+            self.counts = {}
         if races:
             self.events = ClockEvents(clocks, signals)
 
