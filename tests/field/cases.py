@@ -163,6 +163,11 @@ def _mark() -> Launch:
     return Launch(1, 1, [out, n, start, 900], {0: expected})
 
 
+def _transpose16() -> Launch:
+    data = np.arange(256, dtype=np.float32).reshape(16, 16)
+    return Launch(1, 256, [data, np.zeros_like(data)], {1: data.T})
+
+
 def _bsum(threads: int) -> Callable[[], Launch]:
     args = [np.ones(180, np.float32), _floats(1), 180]
     return lambda: Launch(1, threads, args, {1: np.float32([180])})
@@ -225,6 +230,7 @@ CASES = (
     Case("C05-counter", "c05_counter_of_32_bits", (_mark,), (
         Fault({Kind.OVERFLOW: "2147484248 becomes -2147483048 in 32 bits"}),
     ), races=False),
+    Case("C06", "c06_padded_tile", (_transpose16,), ()),
     Case("D01", "d01_ragged_block", (_bsum(192),), (
         Fault({Kind.PERSPECTIVE: "needs 12 lanes"}, launch=_bsum(180)),
     )),

@@ -40,6 +40,10 @@ def _pasted(text: str) -> str:
     return re.sub(r'^#include "(\w+\.h)"\n', header, text, flags=re.MULTILINE)
 
 
+def _case(name: str) -> Case:
+    return next(case for case in CASES if case.name == name)
+
+
 def _run(case: Case, ptx: str, launch: Launch, plan: Plan) -> RunResult:
     return run_ptx(
         ptx,
@@ -95,7 +99,7 @@ def test_faulty_form_is_found(case: Case, fault: Fault, compiler: str) -> None:
 
 @pytest.mark.parametrize("order", [Order.TOGETHER, Order.REVERSED, Order.RANDOM])
 def test_a_grid_barrier_needs_all_blocks_to_run(order: Order) -> None:
-    (case,) = (case for case in CASES if case.name == "A12")
+    case = _case("A12")
     ptx, launch = _ptx(case, "", "nvrtc"), case.good[0]()
     assert not _run(case, ptx, launch, Plan(order=order, resident=4)).findings
     (finding,) = _run(case, ptx, launch, Plan(order=order, resident=3)).findings
@@ -103,9 +107,19 @@ def test_a_grid_barrier_needs_all_blocks_to_run(order: Order) -> None:
     assert "1 blocks have not started: 3 run at a time" in finding.message
 
 
+@pytest.mark.parametrize(("defines", "written", "read"), [("FAULT=1", 1, 8), ("", 2, 2)])
+def test_a_tile_without_its_pad_costs_passes(defines: str, written: int, read: int) -> None:
+    launch = _case("C06").good[0]()
+    ptx = _ptx(_case("C06"), defines, "nvrtc")
+    result = run_ptx(ptx, None, launch.grid, launch.block, launch.args, profile=True)
+    assert result.profile is not None
+    # 8 warps write two rows each, and read two columns.
+    assert result.profile.totals()[1].passes == 8 * (written + read)
+
+
 @compilers
 def test_more_shared_memory_than_the_gpu_has(compiler: str) -> None:
-    (case,) = (case for case in CASES if case.name == "C01")
+    case = _case("C01")
     launch = case.good[-1]()
     more = replace(launch, dynamic_shared=launch.dynamic_shared + 1)
     with pytest.raises(LaunchError) as refused:
