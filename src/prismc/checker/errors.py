@@ -64,6 +64,9 @@ class AssumeUnsupported(Problem):
     code = "P0908"
     title = "this form of `assume` is not supported yet"
     message = "{what} is not supported yet"
-    help_text = "state the assumption with `@assume` before the kernel"
+    help_text = (
+        "state conditions with `@assume` before the kernel; in a body, `assume(disjoint(y))` says "
+        "that the pieces of partition `y` never meet"
+    )
 
     what: str

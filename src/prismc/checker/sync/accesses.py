@@ -71,8 +71,11 @@ class Accesses:
         evaluator: Evaluator,
         loops: Mapping[int, int],
         threads: int,
+        disjoint: frozenset[typed.Variable],
     ) -> None:
-        """`loops` tells how often loops with constant bounds run, by id."""
+        """`loops` tells how often loops with constant bounds run, by id; `disjoint` are partitions
+        whose pieces never meet, by what the author says."""
+        self._disjoint = disjoint
         self.threads = threads
         self.pointers = pointers
         self.evaluator = evaluator
@@ -86,6 +89,7 @@ class Accesses:
         self.view_uses[view.variable] = ViewUse(
             view=(view.variable.id,),
             name=view.variable.name,
+            is_disjoint=view.variable in self._disjoint,
             size=perspective.size if perspective.level is Level.THREAD else 0,
             loops=loops,
         )

@@ -61,7 +61,12 @@ def build_graph(
         for statement in statements_in(body.statements)
         if isinstance(statement, typed.For) and (found := evaluator.trips(statement))
     }
-    accesses = Accesses(pointers, evaluator, trips, threads)
+    disjoint = frozenset(
+        statement.variable
+        for statement in statements_in(body.statements)
+        if isinstance(statement, typed.AssumeDisjoint)
+    )
+    accesses = Accesses(pointers, evaluator, trips, threads, disjoint)
     builder = _Builder(body.instance, accesses, Events(accesses, callees), trips)
     everyone = (1 << threads) - 1
     guards = tuple(

@@ -142,7 +142,9 @@ class Conflicts:
             found = Meeting(classes=found.classes, is_exact=False, element=found.element)
         else:
             found = _inside_copies(found, earlier.roots[0])
-        return found if found.is_exact else _inside_pieces(found, piece)
+        if found.is_exact:
+            return found
+        return NEVER if _are_apart(earlier, later, crossed) else _inside_pieces(found, piece)
 
 
 def _memories(accesses: Iterable[Access]) -> dict[Root, int]:
@@ -239,6 +241,16 @@ def _inside_copies(meeting: Meeting, root: Root) -> Meeting:
     return Meeting(classes=tuple(classes), is_exact=meeting.is_exact, element=meeting.element)
 
 
+def _are_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
+    """Whether they lie in two executions of a narrowing whose pieces never meet."""
+    loops = {loop for loop, _ in crossed}
+    return any(
+        mine.is_disjoint and mine.view == other.view and not loops.isdisjoint(mine.loops)
+        for mine in earlier.views
+        for other in later.views
+    )
+
+
 def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
     """Threads of the smallest piece that both accesses go through in one execution of its
     narrowing; 0 if there is none below a block."""
@@ -247,6 +259,6 @@ def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
         mine.size
         for mine in earlier.views
         for other in later.views
-        if mine.view == other.view and mine.size and not any(loop in mine.loops for loop in loops)
+        if mine.view == other.view and mine.size and mine.keeps_pieces(loops)
     ]
     return min(sizes, default=0)

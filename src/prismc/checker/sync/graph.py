@@ -8,7 +8,7 @@ by side. Sets of threads are bit masks over the function's instance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -54,6 +54,12 @@ class ViewUse(Record):
     name: str
     size: int
     loops: tuple[int, ...]
+    is_disjoint: bool = False
+
+    def keeps_pieces(self, loops: Iterable[int]) -> bool:
+        """Whether pieces stay apart between two accesses that lie `loops` apart: in one execution
+        of the narrowing, or in any if the author says so."""
+        return self.is_disjoint or not any(loop in self.loops for loop in loops)
 
 
 class Access(Record):

@@ -55,9 +55,9 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
 
 
 def _in_own_piece(earlier: Access, later: Access) -> bool:
-    """Whether both go through one narrowing that is executed once."""
+    """Whether both go through one narrowing that is executed once, or whose pieces never meet."""
     return any(
-        mine.view == other.view and not mine.loops
+        mine.view == other.view and (mine.is_disjoint or not mine.loops)
         for mine in earlier.views
         for other in later.views
     )

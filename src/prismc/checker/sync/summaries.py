@@ -85,11 +85,11 @@ class Lifter:
         return self._lifted[access.number]
 
     def _views(self, access: Access) -> tuple[ViewUse, ...]:
-        """The callee's own narrowings, if one call executes them once."""
+        """The callee's own narrowings whose pieces stay apart in one call."""
         return tuple(
-            replace(use, view=(self._call.id, *use.view), loops=self._here.loops)
+            replace(use, view=(self._call.id, *use.view), loops=self._here.loops, is_disjoint=False)
             for use in access.views
-            if not use.loops
+            if use.keeps_pieces(use.loops)
         )
 
     def _path(self, roots: tuple[Root, ...]) -> Path:

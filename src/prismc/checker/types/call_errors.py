@@ -142,6 +142,13 @@ class BadAsm(Problem):
     advice: str
 
 
+class NotAPartition(Problem):
+    code = "P0359"
+    title = "`disjoint` of something else than a partition"
+    message = "`disjoint(..)` takes the name that a `partition` gives"
+    help_text = "name the partition whose pieces never meet: `assume(disjoint(y))`"
+
+
 # ----------------------------------------------------------------------- paths
 
 

@@ -129,6 +129,8 @@ def simple(node: typed.Statement) -> str:
             return f"assert {text(condition)}"
         case typed.Print(arguments=arguments):
             return f"print({', '.join(map(text, arguments))})"
+        case typed.AssumeDisjoint(variable=variable):
+            return f"assume(disjoint({variable.name}))"
         case typed.CudaText():
             return f"cuda({node.text!r})"
         case typed.Asm():

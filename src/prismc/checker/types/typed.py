@@ -449,6 +449,13 @@ class CudaText(Statement):
     text: str
 
 
+class AssumeDisjoint(Statement):
+    """`assume(disjoint(y))`: pieces of the partition `variable` never meet, in no two of its
+    executions either. Nothing is executed."""
+
+    variable: Variable
+
+
 class Assert(Statement):
     condition: Expression
     message: str

@@ -14,6 +14,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadAsm,
     NeedsUnsafe,
+    NotAPartition,
 )
 from prismc.checker.types.context import Binding, Unknown, is_boolean, is_refused
 from prismc.checker.types.model import (
@@ -61,8 +62,22 @@ class Unsafe(Places):
             case "completion":
                 self.refuse_async(call.span, "`completion()`")
             case _:
-                self.report(AssumeUnsupported(at=call.span, what="`assume(..)` in a body"))
+                return self._assume(call)
         return ()
+
+    def _assume(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
+        """`assume(disjoint(y))`, y a partition."""
+        inner = self.statement_builtin(call.arguments[0]) if len(call.arguments) == 1 else None
+        if inner is None or inner.name != "disjoint":
+            self.report(AssumeUnsupported(at=call.span, what="`assume(..)` of a condition"))
+            return ()
+        if not self.takes(inner, 1, 1):
+            return ()
+        variable = self.variable_at(inner.arguments[0])
+        if variable is None or variable.kind is not typed.VariableKind.PARTITION:
+            self.report(NotAPartition(at=inner.arguments[0].span))
+            return ()
+        return (typed.AssumeDisjoint(id=self.id(), span=call.span, variable=variable),)
 
     def _text(self, call: BuiltinCall) -> str | None:
         """The first argument: a string that the CUDA compilers can read."""

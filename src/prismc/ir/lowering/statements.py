@@ -81,7 +81,7 @@ class Statements:
                 self._control.leave_loop()
             case typed.Continue():
                 self._control.next_iteration()
-            case typed.Assert() | typed.Print():
+            case typed.Assert() | typed.Print() | typed.AssumeDisjoint():
                 pass  # compiled out
             case _:
                 self._compound(statement)

@@ -1,0 +1,124 @@
+"""Races inside one scope: severity by option, and what `assume(disjoint(y))` settles."""
+
+from __future__ import annotations
+
+import pytest
+
+from prismc.diagnostics.problem import Severity
+from prismc.driver.options import Options
+from prismc.driver.pipeline import CHECKS, run_stages
+from prismc.driver.session import Session
+
+OVERLAP = """
+@requires(block[1], thread[64])
+def store(x: ptr(f32), v: f32[4] @ thread[1]):
+    lane: int @ thread[1] = id() % 32
+    w: int @ thread[32] = id()
+    partition x as y @ thread[1] at lane * 4 + w * 4:
+        group thread[1]:
+            for i in range(4):
+                y[i] = v[i]
+"""
+ITERATIONS = """
+@requires(block[1], thread[64])
+def shift(x: ptr(f32)):
+    t: int @ thread[1] = id()
+    for k in range(4):
+        partition x as y @ thread[1] at t + k:
+            y[0] = f32(k)
+"""
+STATEMENT = """
+@requires(block[1], thread[64])
+def scan(x: ptr(f32)):
+    t: int @ thread[1] = id()
+    partition x as y @ thread[1] at t:
+        y[0] = y[0] + y[1]
+"""
+TABLE = """
+@requires(block[1], thread[64])
+def fill(n: int, table: ptr(const int)):
+    t: int @ thread[1] = id()
+    shared S: f32[64]
+    for k in range(n):
+        place: int @ thread[1] = table[k * 64 + t]
+        partition S as s @ thread[1] at place:
+            unsafe:
+                assume(disjoint(s))
+            s[0] = 1.0
+"""
+TILES = """
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+kernel tiles(n: int, y: ptr(f32), table: ptr(const int)):
+    for k in range(n):
+        tile: int @ block[1] = table[id(block[1]) * n + k]
+        partition y as own @ block[1] at tile * 64:
+            unsafe:
+                assume(disjoint(own))
+            group block[1]:
+                t: int @ thread[1] = id()
+                partition own as o @ thread[1] at t:
+                    o[0] = 1.0
+"""
+CERTAIN = """
+@requires(block[1], thread[64])
+def same(x: ptr(f32)):
+    t: int @ thread[1] = id()
+    partition x as y @ thread[1] at t / 2:
+        unsafe:
+            assume(disjoint(y))
+        y[0] = 1.0
+"""
+
+
+def _checked(text: str, races: str = "warn") -> tuple[Session, int]:
+    """The session, and the number of operations planned."""
+    session = Session(Options(races=races))
+    file = session.files.overlay("test.prism", text)
+    checked = run_stages(session, file, CHECKS)
+    return session, len(checked.plan.numbers())
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [(OVERLAP, "P0603"), (ITERATIONS, "P0602"), (STATEMENT, "P0603")]
+)
+def test_severity_is_by_option(text: str, code: str) -> None:
+    plans = set()
+    for races, severities in (
+        ("warn", [Severity.WARNING]),
+        ("deny", [Severity.ERROR]),
+        ("off", []),
+    ):
+        session, operations = _checked(text, races)
+        plans.add(operations)
+        assert [problem.severity for problem in session.problems] == severities
+        assert all(problem.code == code for problem in session.problems)
+        assert session.exit_code == (1 if races == "deny" else 0)
+    assert len(plans) == 1, "how races are told must not change the plan"
+
+
+def _without_assumption(text: str) -> str:
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.strip() == "unsafe:")
+    return "\n".join(lines[:at] + lines[at + 2 :]) + "\n"
+
+
+def test_disjoint_pieces_need_no_barrier_between_iterations() -> None:
+    session, operations = _checked(TABLE, "deny")
+    assert session.problems == ()
+    assert operations == 0
+    _, operations = _checked(_without_assumption(TABLE))
+    assert operations == 1
+
+
+def test_disjoint_tiles_need_no_order_between_blocks() -> None:
+    session, operations = _checked(TILES, "deny")
+    assert session.problems == ()
+    assert operations == 0
+    session, _ = _checked(_without_assumption(TILES))
+    assert [problem.code for problem in session.problems] == ["P0601"]
+
+
+def test_what_certainly_meets_is_told_all_the_same() -> None:
+    session, _ = _checked(CERTAIN)
+    assert [problem.code for problem in session.problems] == ["P0603"]
