@@ -41,14 +41,15 @@ class OverlappingPieces(Problem):
     code = "P0603"
     title = "pieces overlap"
     severity = Severity.WARNING
-    message = "threads {first} and {second} {doing} element {element} of `{root}`: {outcome}"
-    label = "touched by several threads at once"
+    message = "{units} {first} and {second} {doing} element {element} of `{root}`: {outcome}"
+    label = "touched by several {units} at once"
     help_text = "{advice}"
 
     root: str
     first: int
     second: int
     element: str
+    units: str = "threads"
     doing: str = "both write"
     outcome: str = "any of the values may stay"
     advice: str = "give each thread elements of its own, or let one write: `first thread[1]:`"

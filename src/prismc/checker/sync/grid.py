@@ -1,8 +1,9 @@
 """Global memory between blocks: nothing orders them before the kernel ends.
 
 Accesses of different blocks to one element, one of them a write, must be impossible, or it is an
-error. Inside one execution of a narrowing each block keeps to its own piece (the paper's piece
-discipline); everything else is compared by footprints, for all pairs of different blocks.
+error. Inside one execution of a narrowing each block is taken to keep to its own piece (the paper's
+piece discipline), unless it certainly does not; everything else is compared by footprints, for all
+pairs of different blocks.
 """
 
 from __future__ import annotations
@@ -20,19 +21,25 @@ from prismc.source.record import Record
 
 class Witness(Record):
     """Two blocks that meet at an element: the first access in block `first`, the second in
-    `second`."""
+    `second`. Each block adds `stride` to the index."""
 
     first: int
     second: int
     element: int
+    stride: int
 
 
 class Clash(Record):
-    """Two accesses of different blocks that may meet; `witness` is None if that is not known."""
+    """Two accesses of different blocks that may meet; `witness` is None if that is not known.
+
+    `in_pieces` holds if both go through one narrowing, whose pieces then certainly overlap. Where
+    nothing reads the block's index, a narrowing is taken to be meant for a single block.
+    """
 
     earlier: Access
     later: Access
     witness: Witness | None
+    in_pieces: bool
 
 
 def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
@@ -48,10 +55,12 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
     for earlier, later in combinations_with_replacement(touched, 2):
         if earlier.kind is later.kind and earlier.kind is not AccessKind.WRITE:
             continue
-        if set(earlier.roots).isdisjoint(later.roots) or _in_own_piece(earlier, later):
+        if set(earlier.roots).isdisjoint(later.roots):
             continue
+        in_pieces = _in_own_piece(earlier, later)
         for witness in _meet(earlier.footprint, later.footprint, block):
-            yield Clash(earlier=earlier, later=later, witness=witness)
+            if not in_pieces or (witness is not None and witness.stride):
+                yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=in_pieces)
 
 
 def _in_own_piece(earlier: Access, later: Access) -> bool:
@@ -77,7 +86,7 @@ def _meet(first: Footprint, second: Footprint, block: Atom | None) -> tuple[Witn
     if stride == 0:
         common = next((offset for offset in mine if offset in other), None)
         if common is not None:
-            witness = Witness(first=0, second=1, element=common)
+            witness = Witness(first=0, second=1, element=common, stride=0)
     else:
         pair = _apart(mine, other, stride)
         if pair is not None:
@@ -131,4 +140,5 @@ def _witness(mine: int, other: int, stride: int) -> Witness:
     # stride * first + mine = stride * second + other
     difference = (other - mine) // stride
     first, second = max(difference, 0), max(-difference, 0)
-    return Witness(first=first, second=second, element=stride * first + mine)
+    element = stride * first + mine
+    return Witness(first=first, second=second, element=element, stride=stride)

@@ -29,6 +29,8 @@ from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import replace
 
+_STAY = "any of the values may stay"
+_SEEN = "the old or the new value may be read"
 _PLAIN = {"READ": "read", "WRITE": "write", "UPDATE": "update"}
 
 
@@ -144,7 +146,7 @@ def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Si
         replace(
             found,
             doing="write and read",
-            outcome="the old or the new value may be read",
+            outcome=_SEEN,
             advice=f"read it into a variable first, in {wanted} code: a barrier can stand there",
             related=(note,),
         )
@@ -153,7 +155,13 @@ def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Si
 
 def report_clashes(instance: typed.Instance, graph: Graph, block: Atom | None, sink: Sink) -> None:
     """Global memory that different blocks may touch without order."""
-    for clash in clashes(graph.accesses, block):
+    overlapping: set[Access] = set()
+    for clash in sorted(clashes(graph.accesses, block), key=lambda c: c.earlier is not c.later):
+        if clash.in_pieces:
+            if overlapping.isdisjoint((clash.earlier, clash.later)):
+                overlapping.update((clash.earlier, clash.later))
+                _report_blocks_overlap(clash, sink)
+            continue
         if instance.launch is not None and instance.launch.cooperative:
             root, note = _root(clash.later), _clash_note(clash)
             sink.report(CooperativeUnsupported(at=clash.later.at, root=root, related=(note,)))
@@ -168,6 +176,27 @@ def report_clashes(instance: typed.Instance, graph: Graph, block: Atom | None, s
                 related=(_clash_note(clash),),
             )
         )
+
+
+def _report_blocks_overlap(clash: Clash, sink: Sink) -> None:
+    """Pieces of blocks that certainly overlap, as those of threads may."""
+    witness = clash.witness
+    assert witness is not None, "only what is certain is told of pieces"
+    is_write = clash.earlier.kind is AccessKind.WRITE and clash.later.kind is AccessKind.WRITE
+    sink.report(
+        OverlappingPieces(
+            at=clash.later.at,
+            root=_root(clash.later),
+            units="blocks",
+            first=witness.first,
+            second=witness.second,
+            element=str(witness.element),
+            doing="both write" if is_write else "write and read",
+            outcome=_STAY if is_write else _SEEN,
+            advice="choose an offset that keeps the elements of each block apart",
+            related=() if clash.earlier is clash.later else (_clash_note(clash),),
+        )
+    )
 
 
 def _clash_note(clash: Clash) -> Related:
