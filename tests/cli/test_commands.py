@@ -260,7 +260,7 @@ def test_failing_build_leaves_older_outputs(prismc: Runner, tmp_path: Path) -> N
 def test_an_output_that_cannot_be_written(prismc: Runner, tmp_path: Path) -> None:
     ran = prismc("build", "good.prism", "-o", "bad.prism/k.cubin")
     assert ran.code == 2
-    assert "error[P0755]" in ran.err
+    assert "error[P0755]: `bad.prism/k.cubin` cannot be written: Not a directory" in ran.err
     assert (tmp_path / "bad.prism").read_text() == BAD
 
 

@@ -67,6 +67,13 @@ def test_all_or_nothing(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "good.ptx"]
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc")
+def test_errors_name_the_output() -> None:
+    with pytest.raises(OSError, match="k.cubin") as raised:
+        write_outputs([Output(path=Path("/proc/k.cubin"), content=b"one")])
+    assert raised.value.filename == "/proc/k.cubin"
+
+
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")

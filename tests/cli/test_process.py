@@ -133,6 +133,13 @@ def test_closed_streams(closed: str) -> None:
     assert "internal error" not in result.stderr
 
 
+def test_names_that_are_not_utf8_build(tmp_path: Path) -> None:
+    program = tmp_path / os.fsdecode(b"k\xff.prism")
+    program.write_text("@requires(grid[1], block[1], thread[1])\nkernel k(n: int):\n    pass\n")
+    assert prismc("build", str(program)).returncode == 0
+    assert program.with_suffix(".cubin").is_file()
+
+
 def test_names_that_are_not_utf8() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "prismc", "check", b"/nowhere/\xff.prism"],

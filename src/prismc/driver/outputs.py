@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prismc.diagnostics.sink import Sink
@@ -42,11 +43,12 @@ def write_outputs(outputs: Sequence[Output]) -> None:
     try:
         for number, output in enumerate(changed):
             target = os.path.realpath(output.path)
-            output.path.parent.mkdir(parents=True, exist_ok=True)
-            if os.path.exists(target) and not os.path.isfile(target):
-                _write_through(target, output.content)
-            else:
-                prepared.append((_prepare(target, number, output.content), target))
+            with _told_of(output.path):
+                _make_folder(output.path.parent)
+                if os.path.exists(target) and not os.path.isfile(target):
+                    _write_through(target, output.content)
+                else:
+                    prepared.append((_prepare(target, number, output.content), target))
         while prepared:
             os.replace(*prepared[0])
             del prepared[0]
@@ -64,6 +66,22 @@ def _holds(path: Path, content: bytes) -> bool:
         return path.stat().st_size == len(content) and path.read_bytes() == content
     except OSError:
         return False
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Errors name the output, not the temporary file that nobody asked for."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
 
 
 def _write_through(path: str, content: bytes) -> None:

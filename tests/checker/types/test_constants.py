@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from prismc.checker.types import evaluate, typed
@@ -28,7 +30,8 @@ INTEGERS = {
     "int(u8(300))": 44,
     "int(i8(200))": -56,
     "int(-1.9)": -1,
-    "int(f32(3000000000.0))": 2147483647,
+    "int(u32(f32(3000000000.0)) >> 1)": 1500000000,
+    "int(u8(255.9))": 255,
     "int(u32(-1) / 2)": 2147483647,
     "min(3, -4)": -4,
     "max(3, -4)": 3,
@@ -99,7 +102,12 @@ FLOATS = {
     "f32(f16(0.1))": 0.0999755859375,
     "f32(bf16(0.1))": 0.10009765625,
     "f32(tf32(0.1))": 0.0999755859375,
+    "f32(tf32(2049))": 2050.0,
+    "f32(tf32(-2049))": -2050.0,
+    "1.0 / f32(bf16(-1e-40) / bf16(3.7))": -math.inf,
     "f32(f8e4m3(0.3))": 0.3125,
+    "f32(f8e4m3(1e10))": 448.0,
+    "f32(f8e5m2(-60000.0))": -57344.0,
     "f32(f8e5m2(0.3))": 0.3125,
     "f32(7) / 2": 3.5,
     "bits[f32](u32(0x40490fdb))": 3.1415927410125732,
@@ -128,6 +136,18 @@ PROGRAMS = {
 def f() -> f32:
     static assert 1.0 / 0.0 > 3.0e38
     return -1.0 / 0.0
+""",
+    "floats that no integer holds": """
+def truncated(x: f32) -> i8:
+    return i8(x)
+
+const A: i8 = i8(-128.9)
+const B: i8 = i8(-129.0)  #! P0304
+const C: int = int(3000000000.0)  #! P0304
+const D: u32 = u32(-1.0)  #! P0304
+const E: i64 = i64(1.0 / 0.0)  #! P0304
+const F: i8 = truncated(127.5)
+const G: i8 = truncated(128.0)  #! P0310
 """,
     "constants that need themselves": """
 const A: int = B  #! P0314

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from prismc.checker.types.fold import divide, fold_floats, remainder
-from prismc.checker.types.numbers import convert, largest, round_float, wrap
+from prismc.checker.types.numbers import convert, is_convertible, largest, round_float, wrap
 from prismc.hardware.scalars import BF16, F8E4M3, F8E5M2, F16, F32, I8, I32, TF32, U8, U32, Scalar
 
 CHANCE = random.Random(20)
@@ -71,11 +71,22 @@ def test_wrapping() -> None:
     assert wrap(1 << 31, I32) == -(1 << 31)
 
 
-def test_conversions_saturate_and_truncate() -> None:
-    assert [convert(x, I32) for x in (1.9, -1.9, 1e20, -1e20, math.nan, math.inf)] == [
-        1, -1, (1 << 31) - 1, -(1 << 31), 0, (1 << 31) - 1,
-    ]  # fmt: skip
-    assert [convert(x, U32) for x in (-1.5, 5e9, -1)] == [0, (1 << 32) - 1, (1 << 32) - 1]
+def test_conversions_truncate_floats_and_wrap_integers() -> None:
+    assert [convert(x, I32) for x in (1.9, -1.9, (1 << 32) - 1)] == [1, -1, -1]
+    assert [convert(x, U32) for x in (-0.5, 4.9, -1)] == [0, 4, (1 << 32) - 1]
+
+
+def test_floats_convert_to_integers_that_hold_them() -> None:
+    held = [is_convertible(x, I8) for x in (127.9, -128.9, 128.0, -129.0, math.nan, math.inf)]
+    assert held == [True, True, False, False, False, False]
+    assert is_convertible(1 << 40, I8), "integers wrap"
+    assert is_convertible(1e300, F16), "floats round"
+
+
+def test_8_bit_floats_saturate() -> None:
+    assert [convert(x, F8E4M3) for x in (1e9, -math.inf)] == [448.0, -448.0]
+    assert [convert(x, F8E5M2) for x in (61440.0, -1e9)] == [57344.0, -57344.0]
+    assert math.isinf(round_float(1e9, F8E4M3)), "a literal does not fit"
 
 
 def test_division_follows_c() -> None:

@@ -13,6 +13,7 @@ from prismc.checker.types.call_errors import (
 from prismc.checker.types.context import is_refused
 from prismc.checker.types.errors import (
     CannotConvert,
+    LiteralDoesNotFit,
 )
 from prismc.checker.types.memory_builtins import MemoryBuiltins
 from prismc.checker.types.model import (
@@ -25,9 +26,10 @@ from prismc.checker.types.model import (
     size_of,
 )
 from prismc.checker.types.number_builtins import BuiltinCall
-from prismc.checker.types.numbers import convert
+from prismc.checker.types.numbers import convert, is_convertible
 from prismc.checker.types.show import show
 from prismc.hardware.groups import Level, Perspective
+from prismc.source.span import Span
 
 
 class Builtins(MemoryBuiltins):
@@ -64,11 +66,24 @@ class Builtins(MemoryBuiltins):
             self.report(CannotConvert(at=call.span, found=show(value.type), target=show(target)))
             return self.refused(call.span)
         if isinstance(value, typed.Constant):
-            return self.constant(call.span, target, convert(value.value, target.scalar))
+            return self._converted(value, target, call.span)
         value = self.settled(value)
         if value.type == target:
             return value
         return typed.Convert(id=self.id(), span=call.span, type=target, operand=value)
+
+    def _converted(self, value: typed.Constant, target: ScalarType, at: Span) -> typed.Expression:
+        if not is_convertible(value.value, target.scalar):
+            self.report(
+                LiteralDoesNotFit(
+                    at=at,
+                    value=f"{value.value:,}",
+                    type=show(target),
+                    advice="use a wider type, or a smaller number",
+                )
+            )
+            return self.refused(at)
+        return self.constant(at, target, convert(value.value, target.scalar))
 
     # ------------------------------------------------------------------ units
 

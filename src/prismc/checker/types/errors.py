@@ -48,10 +48,11 @@ class LiteralDoesNotFit(Problem):
     code = "P0304"
     title = "a literal that does not fit its type"
     message = "{value} does not fit {type}"
-    help_text = "use a wider type, or convert explicitly to wrap around"
+    help_text = "{advice}"
 
     value: str
     type: str
+    advice: str = "use a wider type, or convert explicitly to wrap around"
 
 
 class ConditionNotBool(Problem):

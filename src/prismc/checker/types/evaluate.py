@@ -13,7 +13,7 @@ from prismc.checker.types.fold import (
     fold_unary,
 )
 from prismc.checker.types.model import ArrayType, ScalarType, Type
-from prismc.checker.types.numbers import Number, convert
+from prismc.checker.types.numbers import Number, convert, is_convertible
 from prismc.hardware.scalars import Kind, Scalar
 
 # Statements and iterations of one evaluation, and of all that a program asks for.
@@ -154,7 +154,10 @@ class Evaluator:
                 chosen = value if self._value(condition, values) else otherwise
                 return self._value(chosen, values)
             case typed.Convert(operand=operand):
-                return convert(self._value(operand, values), _require(expression.type))
+                known, target = self._value(operand, values), _require(expression.type)
+                if not is_convertible(known, target):
+                    raise NotKnown
+                return convert(known, target)
             case typed.Call(callee=callee, arguments=arguments):
                 return self._call(callee, tuple(self._value(a, values) for a in arguments))
             case _:

@@ -37,15 +37,23 @@ def wrap(value: int, scalar: Scalar) -> int:
 
 
 def round_float(value: float, scalar: Scalar) -> float:
-    """The nearest value of a float type, ties to even; beyond the largest, infinity."""
+    """The nearest value of a float type; beyond the largest, infinity.
+
+    Ties go to even, but of tf32 away from zero (PTX ISA, `cvt.rna.tf32.f32`).
+    """
     if scalar not in _FORMATS or value == 0.0 or not math.isfinite(value):
         return value
     exponent_bits, mantissa_bits = _FORMATS[scalar]
     least_exponent = 2 - (1 << (exponent_bits - 1))
     exponent = max(math.frexp(value)[1] - 1, least_exponent)
     quantum = exponent - mantissa_bits
-    rounded = math.ldexp(round(math.ldexp(value, -quantum)), quantum)
+    units = math.ldexp(value, -quantum)
+    rounded = math.copysign(math.ldexp(_whole(units, scalar), quantum), value)
     return rounded if abs(rounded) <= largest(scalar) else math.copysign(math.inf, value)
+
+
+def _whole(units: float, scalar: Scalar) -> int:
+    return math.floor(abs(units) + 0.5) if scalar is TF32 else round(abs(units))
 
 
 def largest(scalar: Scalar) -> float:
@@ -76,25 +84,31 @@ def _as_float(value: Number) -> float:
 
 
 def convert(value: Number, target: Scalar) -> Number:
-    """By value: integers wrap; floats truncate toward zero and saturate (PTX ISA, `cvt`)."""
+    """By value: integers wrap, floats truncate toward zero, the 8-bit floats saturate.
+
+    `is_convertible` tells whether there is a result.
+    """
     match target.kind:
         case Kind.BOOL:
             return value != 0
         case Kind.FLOAT:
-            return round_float(_as_float(value), target)
+            return _to_float(_as_float(value), target)
         case _:
-            return _to_integer(value, target)
+            return wrap(math.trunc(value), target)
 
 
-def _to_integer(value: Number, target: Scalar) -> int:
-    if not isinstance(value, float):
-        return wrap(int(value), target)
-    if math.isnan(value):
-        return 0
-    least, greatest = integer_range(target)
-    if math.isinf(value):
-        return greatest if value > 0 else least
-    return max(least, min(greatest, math.trunc(value)))
+def is_convertible(value: Number, target: Scalar) -> bool:
+    """Whether a conversion is defined: as in C++, a float's whole part fits the integer type."""
+    if not target.is_integer or not isinstance(value, float):
+        return True
+    return math.isfinite(value) and fits(math.trunc(value), target)
+
+
+def _to_float(value: float, target: Scalar) -> float:
+    rounded = round_float(value, target)
+    if target in (F8E4M3, F8E5M2) and not math.isnan(value):
+        return math.copysign(min(abs(rounded), largest(target)), rounded)
+    return rounded
 
 
 _PACKING = {"f16": "<e", "f32": "<f", "f64": "<d"}
