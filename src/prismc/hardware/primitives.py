@@ -47,6 +47,8 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(name="block barrier", ptx="bar.sync 0", cost=Cost.BLOCK),
         Primitive(name="warp barrier", ptx="bar.warp.sync mask", cost=Cost.WARP),
         Primitive(name="named barrier", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
+        Primitive(name="commit group", ptx="cp.async.commit_group", cost=Cost.ARRIVE),
+        Primitive(name="wait group", ptx="cp.async.wait_group count", cost=Cost.WAIT),
     )
 }
 

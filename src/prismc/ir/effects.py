@@ -71,6 +71,8 @@ EFFECTS: dict[type[Op], Effect] = {
     sync.BlockBarrier: Effect.SYNCHRONISES,
     sync.WarpBarrier: Effect.SYNCHRONISES,
     sync.NamedBarrier: Effect.SYNCHRONISES,
+    sync.CommitGroup: Effect.SYNCHRONISES,
+    sync.WaitGroup: Effect.SYNCHRONISES,
     # Volatile: its effect is kept even where it names no memory.
     intrinsic.Asm: ANYTHING,
     intrinsic.CudaText: ANYTHING,

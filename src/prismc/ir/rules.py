@@ -375,6 +375,15 @@ def _named_barrier(op: sync.NamedBarrier, context: Context) -> None:
     _require(op.threads > 0 and op.threads % 32 == 0, "the count is a multiple of 32")
 
 
+def _commit_group(op: sync.CommitGroup, context: Context) -> None:
+    _results(op)
+
+
+def _wait_group(op: sync.WaitGroup, context: Context) -> None:
+    _require(op.groups >= 0, "0 or more groups stay pending")
+    _results(op)
+
+
 # --------------------------------------------------------------------------- intrinsics
 
 
@@ -435,6 +444,8 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.BlockBarrier: _block_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
+    sync.CommitGroup: _commit_group,
+    sync.WaitGroup: _wait_group,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
 }

@@ -123,8 +123,13 @@ unsafe def c(p: ptr(f32)):
     pass
 
 @requires(thread[1])
-@effects(writes(p), completes(commit_group))  #! P0901
-unsafe def d(p: ptr(f32)):
+@effects(writes(p), completes(commit_group))
+unsafe def d(p: async ptr(f32)):
+    pass
+
+@requires(thread[1])
+@effects(writes(p), completes(bulk_group))  #! P0901
+unsafe def e(p: async ptr(f32)):
     pass
 
 const N: int = 1
@@ -156,7 +161,15 @@ kernel b(A: tensor_map(bf16[64, 64], swizzle128)):  #! P0904
     pass
 
 @requires(thread[1])
-def c(x: async ptr(f32)):  #! P0901
+def c(x: async ptr(f32), y: async ptr(const f32), z: async int):  #! P0325 P0325
+    pass
+
+@requires(thread[1])
+def c1(x: async f32[4]):  #! P0901
+    pass
+
+@requires(grid[1], block[1], thread[32])
+kernel c2(x: async ptr(f32)):  #! P0325
     pass
 
 @requires(thread[1])

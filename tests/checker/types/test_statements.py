@@ -301,9 +301,13 @@ def passed(a: ptr(f32)) -> ptr(f32):
     "not built yet, once": """
 @requires(block[1], thread[32])
 def f(x: ptr(f32), n: int, c: ptr(atomic u32)):
-    async x as y:  #! P0901
-        y[0] = 1.0
-    async x as z:
+    async x as y:
+        y[0] = 1.0  #! P0344
+        v := load_vec[4](y, 0)  #! P0344
+    a: f32[4] = 0
+    async a as z:  #! P0901
+        pass
+    async a as z:
         pass
     shared S: f32[2][64]
     pipeline k in range(n) through S as s:  #! P0902

@@ -128,6 +128,16 @@ def _named_barrier(frame: Frame, op: sync.NamedBarrier) -> None:
     frame.writer.line(text, op.span, alone=True)
 
 
+def _commit_group(frame: Frame, op: sync.CommitGroup) -> None:
+    text = asm_statement(("cp.async.commit_group;",), (), touches_memory=True)
+    frame.writer.line(text, op.span, alone=True)
+
+
+def _wait_group(frame: Frame, op: sync.WaitGroup) -> None:
+    text = asm_statement((f"cp.async.wait_group {op.groups};",), (), touches_memory=True)
+    frame.writer.line(text, op.span, alone=True)
+
+
 # --------------------------------------------------------------------------- inline text
 
 
@@ -188,6 +198,8 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     sync.BlockBarrier: _block_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
+    sync.CommitGroup: _commit_group,
+    sync.WaitGroup: _wait_group,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
 }

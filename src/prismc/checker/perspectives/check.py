@@ -7,6 +7,7 @@ from math import gcd
 from types import MappingProxyType
 
 from prismc.checker.perspectives.aliases import Roots, pointer_variables
+from prismc.checker.perspectives.asynchronous import check_scopes
 from prismc.checker.perspectives.atomics import Atomics, Scopes
 from prismc.checker.perspectives.calls import check_call
 from prismc.checker.perspectives.data import Data, Uniform
@@ -38,12 +39,15 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
     bounds: dict[int, Bound] = {}
     uniform: dict[str, Mapping[typed.Variable, Perspective]] = {}
     scopes: dict[str, Mapping[typed.Variable, Perspective]] = {}
+    committing: set[str] = set()
     refused = set(program.refused)
     for symbol, body in program.bodies.items():
         before = sink.errors_reported
         instance_sink = InstanceSink(sink, body.instance)
         checker = _BodyChecker(body, instance_sink, varies, bounds, uniform, scopes)
         checker.statements(body.statements)
+        if check_scopes(body, committing, instance_sink):
+            committing.add(symbol)
         uniform[symbol] = checker.data.uniform_parameters
         scopes[symbol] = checker.atomics.scopes
         if sink.errors_reported > before:

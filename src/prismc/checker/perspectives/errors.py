@@ -385,3 +385,13 @@ class ScopeTooNarrow(Problem):
     callee: str
     scope: Perspective
     given: Perspective
+
+
+class ConditionalScope(Problem):
+    code = "P0430"
+    title = "an asynchronous scope under a condition"
+    message = "{what} starts asynchronous copies, and runs only under a condition"
+    label = "not on every path"
+    help_text = "put the condition inside the scope, around the copies: `async x as y: if c: ..`"
+
+    what: str

@@ -42,7 +42,10 @@ class Views:
     def _judge_view(self, statement: typed.Narrow, view: typed.View) -> None:
         given = self._data.varies(view.source)
         variable, code = view.variable, self._scope.code
-        if given != code:
+        if statement.kind is typed.NarrowKind.ASYNC:
+            if not given.is_narrower_or_equal(code):
+                self._report_elsewhere(statement, view, given)
+        elif given != code:
             self._report_elsewhere(statement, view, given)
         else:
             self._judge_target(statement, view)

@@ -92,6 +92,7 @@ class Accesses:
             is_disjoint=view.variable in self._disjoint,
             size=perspective.size if perspective.level is Level.THREAD else 0,
             loops=loops,
+            is_async=view.is_async,
         )
 
     def access(
@@ -103,13 +104,14 @@ class Accesses:
         *,
         lanes: int,
         at: Span,
+        is_async: bool = False,
     ) -> Access:
         """One access to `lanes` elements from `index` on; to any element without one."""
         path = self.pointers.path(pointer)
         footprint = unknown_footprint(here.threads)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
-        return self.add(kind, path, footprint, here, at)
+        return self.add(kind, path, footprint, here, at, is_async=is_async)
 
     def anything(self, kind: AccessKind, here: Here, at: Span) -> Access:
         """An access to any memory that the function can name."""
@@ -124,6 +126,8 @@ class Accesses:
         here: Here,
         at: Span,
         inside: tuple[ViewUse, ...] = (),
+        *,
+        is_async: bool = False,
     ) -> Access:
         """One access with all that is known of it; `inside` are narrowings of a callee."""
         access = Access(
@@ -135,6 +139,7 @@ class Accesses:
             loops=here.loops,
             own_loops=here.own_loops,
             at=at,
+            is_async=is_async,
         )
         self.made.append(access)
         return access

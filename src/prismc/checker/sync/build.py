@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.sync.accesses import Accesses, Guard, Here
+from prismc.checker.sync.coverage import COMMIT
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.evaluate import Bodies, Evaluator
 from prismc.checker.sync.events import Events
@@ -17,7 +18,9 @@ from prismc.checker.sync.graph import (
     Access,
     Arms,
     Choice,
+    Commit,
     Exit,
+    Flow,
     Graph,
     Jump,
     Loop,
@@ -106,7 +109,7 @@ class _Builder:
         events: Events,
         trips: Mapping[int, int],
     ) -> None:
-        self._instance = instance
+        self._perspective = instance.bound.code
         self._accesses = accesses
         self._events = events
         self._trips = trips
@@ -155,7 +158,28 @@ class _Builder:
         yield from self._step(statement, here)
         for view in statement.views:
             self._accesses.view(view, here.loops)
-        yield from self.sequence(statement.body, here)
+        nodes = self.sequence(statement.body, here)
+        if statement.is_async:
+            yield self._scope(statement, here, nodes)
+        else:
+            yield from nodes
+
+    def _scope(self, statement: typed.Narrow, here: Here, nodes: Sequence) -> Region:
+        """An asynchronous scope with its commit: one node, so that what its copies have to wait for
+        stands in front of it."""
+        flow = Flow(through=COMMIT, pending=())
+        commit = Commit(
+            before=Position(where=Where.AFTER, anchor=statement.id),
+            span=statement.header,
+            events=(Summary(entries=(), exits=((Exit.NORMAL, flow),)),),
+        )
+        return Region(
+            before=_before(statement),
+            span=statement.header,
+            perspective=self._perspective,
+            units=here.units,
+            body=(*nodes, commit),
+        )
 
     def _choice(self, statement: typed.If, here: Here) -> Iterator[Node]:
         head = self._part(statement, self._events.of_statement(statement, here))
@@ -231,7 +255,9 @@ class _Builder:
         body: tuple[typed.Statement, ...],
         here: Here,
     ) -> Iterator[Region]:
+        outer, self._perspective = self._perspective, to
         nodes = self.sequence(body, replace(here, units=units))
+        self._perspective = outer
         if nodes:
             yield Region(
                 before=Position(where=Where.BEFORE, anchor=statement.id),

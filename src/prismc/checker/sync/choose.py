@@ -8,17 +8,16 @@ a program, so that no two groups which may wait at the same time have one number
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.errors import MbarriersUnsupported
 from prismc.checker.sync.graph import Access as GraphAccess
-from prismc.checker.sync.graph import Graph
+from prismc.checker.sync.graph import Graph, Wait
 from prismc.checker.sync.plan import (
     Access,
     Edge,
-    InstancePlan,
     Participants,
     SyncKind,
     SyncOperation,
@@ -38,10 +37,12 @@ from prismc.source.span import Span
 
 
 class Planned(Record):
-    """The barriers of one function; `block_threads` is the size of its block."""
+    """The barriers of one function, and the waits in its graph with their reasons; `block_threads`
+    is the size of its block."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]
+    waits: Mapping[Wait, tuple[Conflict, ...]]
     block_threads: int
     loops: Mapping[int, Span]
 
@@ -50,12 +51,11 @@ class Planned(Record):
         return barrier.size == self.block_threads
 
 
-def instance_plan(
-    planned: Planned, first: int, numbers: Mapping[int, int], sink: Sink
-) -> InstancePlan:
-    """The operations of one function, numbered from `first` on. `numbers` gives the first hardware
-    barrier of each size."""
-    operations: list[SyncOperation] = []
+def barrier_operations(
+    planned: Planned, numbers: Mapping[int, int], sink: Sink
+) -> Iterator[SyncOperation]:
+    """The barriers of one function, not numbered yet. `numbers` gives the first hardware barrier of
+    each size."""
     for item in planned.barriers:
         kind = _kind(planned, item, numbers, sink)
         if kind is None:
@@ -63,20 +63,17 @@ def instance_plan(
         size = item.size
         is_block = kind is SyncKind.BLOCK_BARRIER
         perspective = BLOCK if is_block else Perspective(Level.THREAD, size)
-        operations.append(
-            SyncOperation(
-                number=first + len(operations),
-                kind=kind,
-                position=item.insertion.position,
-                participants=Participants(perspective=perspective),
-                lanes=size if kind is SyncKind.WARP_BARRIER else 0,
-                count=size,
-                barrier=numbers.get(size, 0) if kind is SyncKind.NAMED_BARRIER else 0,
-                at=item.reasons[0].later.at,
-                edges=edges_of(planned, item.reasons),
-            )
+        yield SyncOperation(
+            number=0,
+            kind=kind,
+            position=item.insertion.position,
+            participants=Participants(perspective=perspective),
+            lanes=size if kind is SyncKind.WARP_BARRIER else 0,
+            count=size,
+            barrier=numbers.get(size, 0) if kind is SyncKind.NAMED_BARRIER else 0,
+            at=item.reasons[0].later.at,
+            edges=edges_of(planned, item.reasons),
         )
-    return InstancePlan(symbol=planned.graph.symbol, operations=tuple(operations))
 
 
 def number_barriers(functions: Iterable[Planned]) -> dict[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prismc.checker.sync.coverage import Coverage, then
+from prismc.checker.sync.coverage import UNCOMMITTED, Coverage, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.graph import (
     Access,
@@ -60,14 +60,21 @@ class Conflicts:
 
     `steps` keeps the summaries of steps, which never change. `has_others` tells that threads of the
     block run beside `everyone`, as for a function of a warp: an order among all threads here is
-    then none for the caller's, so no access is ever done with.
+    then none for the caller's, so no access is ever done with. `has_copies` tells that asynchronous
+    copies of a caller may be pending anywhere: no barrier completes them.
     """
 
     def __init__(
-        self, everyone: int, accesses: Iterable[Access], *, has_others: bool = False
+        self,
+        everyone: int,
+        accesses: Iterable[Access],
+        *,
+        has_others: bool = False,
+        has_copies: bool = False,
     ) -> None:
         self._everyone = everyone
         self._has_others = has_others
+        self.has_copies = has_copies
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
         self._tables: Known = {}
         self.steps: dict[Step, Summary] = {}
@@ -79,25 +86,38 @@ class Conflicts:
 
     def is_settled(self, pending: Pending) -> bool:
         """Whether everyone is ordered after an access already."""
-        order = pending.after
-        return self._is_last_word(order) and order.is_total(
-            pending.access.footprint.threads, self._everyone
+        order: Coverage | None = pending.after
+        if pending.access.is_async:
+            order = pending.after.completed(UNCOMMITTED)
+        return (
+            order is not None
+            and self._is_last_word(order)
+            and order.is_total(pending.access.footprint.threads, self._everyone)
         )
 
     def is_complete(self, order: Coverage) -> bool:
-        """Whether everyone waited for everyone."""
-        return self._is_last_word(order) and order.is_total(self._everyone, self._everyone)
+        """Whether everyone waited for everyone, and for all that was pending."""
+        if self.has_copies or not self._is_last_word(order):
+            return False
+        return order.is_total(self._everyone, self._everyone)
 
     def _is_last_word(self, order: Coverage) -> bool:
         return bool(order.classes) and not self._has_others
 
     def between(self, pending: Pending, entry: Entry, units: tuple[int, ...]) -> Conflict | None:
-        """The conflict of two accesses (`is_hazard`) inside a unit, unless an order covers it."""
+        """The conflict of two accesses (`is_hazard`) inside a unit, unless an order covers it.
+
+        What is not complete has no order yet: `unfinished` tells of that.
+        """
         earlier, later = pending.access, entry.access
         meeting = self.meeting(earlier, later, pending.crossed, units)
         if not meeting.classes:
             return None
-        order = then(pending.after, entry.before)
+        order: Coverage | None = then(pending.after, entry.before)
+        if earlier.is_async and order is not None:
+            order = order.completed(UNCOMMITTED)
+        if order is None:
+            return None
         found = _uncovered(meeting, order, units)
         if found is None:
             return None
@@ -108,6 +128,25 @@ class Conflicts:
             later_threads=found[1],
             crossed=pending.crossed,
             is_exact=meeting.is_exact,
+        )
+
+    def unfinished(self, pending: Pending, entry: Entry) -> Conflict | None:
+        """The conflict of a copy that may be pending still with an access of any thread, its own
+        included. Copies of one scope are on their way together, and no wait stands between them."""
+        earlier, later = pending.access, entry.access
+        if not earlier.is_async or _share_scope(earlier, later, pending.crossed):
+            return None
+        if then(pending.after, entry.before).completed(UNCOMMITTED) is not None:
+            return None
+        if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
+            return None
+        return Conflict(
+            earlier=earlier,
+            later=later,
+            earlier_threads=earlier.footprint.threads,
+            later_threads=later.footprint.threads,
+            crossed=pending.crossed,
+            is_exact=False,
         )
 
     def meeting(
@@ -127,7 +166,7 @@ class Conflicts:
                 threads = (earlier.footprint.threads, later.footprint.threads)
                 return Meeting(classes=(threads,), is_exact=False)
             return NEVER
-        piece = _shared_piece(earlier, later, crossed)
+        piece = shared_piece(earlier, later, crossed)
         if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
             return NEVER
         found = meet(
@@ -167,6 +206,16 @@ def _memories(accesses: Iterable[Access]) -> dict[Root, int]:
             if number in old:
                 numbers[root] = min(old)
     return numbers
+
+
+def _share_scope(earlier: Access, later: Access, crossed: Crossings) -> bool:
+    """Whether two copies belong to one execution of one asynchronous scope."""
+    loops = [loop for loop, _ in crossed]
+    scopes = {use.view for use in later.views if use.is_async}
+    return any(
+        use.is_async and use.view in scopes and not any(loop in use.loops for loop in loops)
+        for use in earlier.views
+    )
 
 
 def _between(crossed: Crossings) -> Between:
@@ -251,7 +300,7 @@ def _are_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
     )
 
 
-def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
+def shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
     """Threads of the smallest piece that both accesses go through in one execution of its
     narrowing; 0 if there is none below a block."""
     loops = [loop for loop, _ in crossed]

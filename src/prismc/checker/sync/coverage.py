@@ -3,6 +3,11 @@
 `later in coverage(earlier)` says: what thread `later` does from here on happens after what thread
 `earlier` did before. Every thread is ordered after itself. Sets of threads are bit masks, bit t for
 thread t of the function's instance.
+
+What happens on a path also decides when asynchronous copies are complete. They are committed in
+groups, and a wait leaves the newest n groups pending (PTX ISA, "cp.async.wait_group"). So an order
+counts the commits on its path (the fewest of all ways through it), and for a group with so many
+commits after its own, its age, it tells the order made since the group's completion.
 """
 
 from __future__ import annotations
@@ -12,16 +17,24 @@ from functools import lru_cache
 
 # Disjoint sets of earlier threads, each with the later threads that all of them precede.
 Classes = tuple[tuple[int, int], ...]
+Waits = tuple[tuple[int, "Coverage"], ...]
+UNCOMMITTED = -1  # the age of a group before its commit
 
 
 class Coverage:
-    """A relation as classes of threads with the same later threads; the rest reach themselves."""
+    """A relation as classes of threads with the same later threads; the rest reach themselves.
 
-    __slots__ = ("_class_of", "_hash", "_others", "classes")
+    `commits` are the groups committed on the way. `waits` tells, by ascending least age, the order
+    since groups of that age and more are complete; younger ones may still be pending.
+    """
 
-    def __init__(self, classes: Classes) -> None:
+    __slots__ = ("_class_of", "_hash", "_others", "classes", "commits", "waits")
+
+    def __init__(self, classes: Classes, commits: int = 0, waits: Waits = ()) -> None:
         self.classes = classes
-        self._hash = hash(classes)
+        self.commits = commits
+        self.waits = waits
+        self._hash = hash((classes, commits, waits))
         self._class_of: dict[int, tuple[int, int]] = {}
         self._others = ~0
 
@@ -29,7 +42,35 @@ class Coverage:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Coverage) and self.classes == other.classes
+        return (
+            isinstance(other, Coverage)
+            and self.classes == other.classes
+            and self.commits == other.commits
+            and self.waits == other.waits
+        )
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing happens on the way."""
+        return not (self.classes or self.commits or self.waits)
+
+    def completed(self, age: int) -> Coverage | None:
+        """The order made since a group of `age` is complete; None if it may be pending still.
+
+        A group that is not committed yet has the age -1.
+        """
+        found = [order for least, order in self.waits if least <= age]
+        return found[-1] if found else None
+
+    def without_groups(self) -> Coverage:
+        """The order alone: other threads' commits and waits complete nothing."""
+        return Coverage(self.classes) if self.commits or self.waits else self
+
+    def at(self, starts: Iterable[int]) -> Coverage:
+        """The order as each of the instances makes it whose first threads are `starts`."""
+        classes = ((s << start, r << start) for start in starts for s, r in self.classes)
+        waits = tuple((age, order.at(starts)) for age, order in self.waits)
+        return Coverage(tuple(classes), self.commits, waits)
 
     def is_total(self, earlier: int, everyone: int) -> bool:
         """Whether all of `everyone` is ordered after each thread of `earlier`."""
@@ -63,6 +104,12 @@ class Coverage:
 
 
 NONE = Coverage(())
+COMMIT = Coverage((), commits=1)
+
+
+def wait(groups: int) -> Coverage:
+    """Wait until at most the newest `groups` groups are pending."""
+    return Coverage((), waits=((groups, NONE),))
 
 
 def _distinct(first: int, second: int) -> tuple[int, int] | None:
@@ -80,21 +127,42 @@ def barrier(units: Iterable[int]) -> Coverage:
 @lru_cache(maxsize=4096)
 def then(first: Coverage, second: Coverage) -> Coverage:
     """Order by `first`, then by `second`: what `first` reaches carries on through `second`."""
-    if not first.classes or not second.classes:
-        return first if not second.classes else second
+    if first.is_nothing or second.is_nothing:
+        return first if second.is_nothing else second
+    classes = _chained(first.classes, second.classes)
+    return Coverage(classes, first.commits + second.commits, _waits_then(first, second))
+
+
+def _chained(first: Classes, second: Classes) -> Classes:
+    if not first or not second:
+        return first or second
     joined: dict[int, int] = {}
     known = 0
-    for sources, reach in first.classes:
+    for sources, reach in first:
         known |= sources
         after = reach
-        for middle, further in second.classes:
+        for middle, further in second:
             if reach & middle:
                 after |= further
         joined[after] = joined.get(after, 0) | sources
-    for sources, reach in second.classes:
+    for sources, reach in second:
         if fresh := sources & ~known:
             joined[reach] = joined.get(reach, 0) | fresh
-    return Coverage(tuple((sources, reach) for reach, sources in joined.items()))
+    return tuple((sources, reach) for reach, sources in joined.items())
+
+
+def _waits_then(first: Coverage, second: Coverage) -> Waits:
+    """The first wait on the way that is enough counts: of `first`, or of `second`, where the group
+    is older by the commits of `first`."""
+    known = [(age, then(order, second.without_groups())) for age, order in first.waits]
+    if known and known[0][0] == UNCOMMITTED:
+        return tuple(known)
+    later: dict[int, Coverage] = {}
+    for age, order in second.waits:
+        least = max(UNCOMMITTED, age - first.commits)
+        if not known or least < known[0][0]:
+            later[least] = order
+    return (*later.items(), *known)
 
 
 @lru_cache(maxsize=4096)
@@ -108,11 +176,22 @@ def both(first: Coverage, second: Coverage) -> Coverage:
             common, after = sources & others, reach & further
             if _distinct(common, after):
                 joined[after] = joined.get(after, 0) | common
-    return Coverage(tuple((sources, reach) for reach, sources in joined.items()))
+    classes = tuple((sources, reach) for reach, sources in joined.items())
+    return Coverage(classes, min(first.commits, second.commits), _waits_of_both(first, second))
+
+
+def _waits_of_both(first: Coverage, second: Coverage) -> Waits:
+    """Complete is what is complete on either path."""
+    found: dict[int, Coverage] = {}
+    for age in sorted({age for age, _ in (*first.waits, *second.waits)}):
+        mine, other = first.completed(age), second.completed(age)
+        if mine is not None and other is not None:
+            found[age] = both(mine, other)
+    return tuple(found.items())
 
 
 def side_by_side(parts: Iterable[Coverage]) -> Coverage:
-    """The order that arms make together: their threads are disjoint."""
+    """The order that arms make together: their threads are disjoint, and so are their groups."""
     return Coverage(tuple(entry for part in parts for entry in part.classes))
 
 
@@ -134,3 +213,12 @@ def ranges_of(mask: int) -> tuple[tuple[int, int], ...]:
         ranges.append((start, start + length))
         mask = mask >> (start + length) << (start + length)
     return tuple(ranges)
+
+
+def two_threads(first: int, second: int) -> tuple[int, int]:
+    """Two different threads, one of each set."""
+    one = (first & -first).bit_length() - 1
+    others = second & ~(1 << one)
+    if not others:
+        one, others = (first & ~(1 << one) & -(first & ~(1 << one))).bit_length() - 1, second
+    return one, (others & -others).bit_length() - 1

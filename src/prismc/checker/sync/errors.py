@@ -55,6 +55,32 @@ class OverlappingPieces(Problem):
     advice: str = "give each thread elements of its own, or let one write: `first thread[1]:`"
 
 
+class MeetingPieces(Problem):
+    code = "P0608"
+    title = "pieces meet, and a barrier stands between"
+    severity = Severity.WARNING
+    message = (
+        "thread {first} {earlier_verb} and thread {second} {verb} element {element} of `{root}` "
+        "through `{view}`: pieces overlap, so a barrier stands between"
+    )
+    label = "thread {second} {verb} here"
+    help_text = "choose offsets that keep each thread's elements apart, or name the array itself"
+
+    root: str
+    view: str
+    first: int
+    second: int
+    element: str
+    earlier_verb: str
+    verb: str
+
+
+class DeniedMeeting(MeetingPieces):
+    """The same under `--races deny`."""
+
+    severity = Severity.ERROR
+
+
 class DeniedIterations(OverlappingIterations):
     """The same under `--races deny`."""
 
@@ -103,6 +129,17 @@ class NarrowCode(Problem):
     root: str
     needs: str
     code_perspective: str
+    verb: str
+
+
+class UnfinishedCopy(Problem):
+    code = "P0607"
+    title = "touched while copies are on their way"
+    message = "`{root}` is touched while an asynchronous copy may still be on its way"
+    label = "{verb} here"
+    help_text = "end the `async` scope before this, so that it can be waited for"
+
+    root: str
     verb: str
 
 

@@ -168,8 +168,22 @@ class Events:
         """An access somewhere behind an argument; atomic ones do not conflict with one another."""
         is_atomic = isinstance(parameter.type, PointerType) and parameter.type.is_atomic
         return self._accesses.access(
-            AccessKind.UPDATE if is_atomic else kind, argument, None, here, lanes=1, at=call.span
+            AccessKind.UPDATE if is_atomic else kind,
+            argument,
+            None,
+            here,
+            lanes=1,
+            at=call.span,
+            is_async=_is_async(call.callee, parameter, kind),
         )
+
+
+def _is_async(callee: typed.Instance, parameter: typed.Variable, kind: AccessKind) -> bool:
+    """Whether an access ends with a group: writes to `async` parameters, and the declared reads."""
+    if callee.effects is None or not callee.effects.completes:
+        return False
+    of = parameter.type
+    return kind is AccessKind.READ or (isinstance(of, PointerType) and of.is_async)
 
 
 def _under(here: Here, condition: typed.Expression, *, holds: bool) -> Here:

@@ -62,8 +62,20 @@ class State:
                     if found is not None:
                         yield found
 
+    def unfinished(self, summary: Summary) -> Iterator[tuple[Conflict, int]]:
+        """All accesses of a node that touch what copies behind may still be filling or reading,
+        each with the age of the copies' group."""
+        if not self.is_live:
+            return
+        for entry in summary.entries:
+            for pending in self._pending.get(self._conflicts.memory_of(entry.access), {}).values():
+                if is_hazard(pending.access.kind, entry.access.kind):
+                    found = self._conflicts.unfinished(pending, entry)
+                    if found is not None:
+                        yield found, pending.after.commits - 1
+
     def barrier(self, order: Coverage) -> None:
-        """All threads of each unit wait for one another here."""
+        """All threads of each unit wait for one another here, or what else `order` says happens."""
         self._through = then(self._through, order)
         for memory, behind in list(self._pending.items()):
             self._pending[memory] = {}
@@ -82,7 +94,7 @@ class State:
         if normal is None:
             self.is_live = False
             return
-        if normal.through.classes:
+        if not normal.through.is_nothing:
             self.barrier(normal.through)
         for pending in normal.pending:
             self._add(pending)
@@ -151,6 +163,12 @@ def leave(kind: Exit) -> Summary:
     return Summary(entries=(), exits=((kind, Flow(through=NONE, pending=())),))
 
 
+def through_only(summary: Summary) -> Summary:
+    """A node without its accesses: the order that it makes."""
+    exits = tuple((kind, Flow(flow.through, ())) for kind, flow in summary.exits)
+    return Summary((), exits)
+
+
 def in_sequence(conflicts: Conflicts, summaries: Iterable[Summary]) -> Summary:
     """Nodes one after the other, with nothing between them."""
     state = State(conflicts, ())
@@ -184,12 +202,14 @@ def either_of(summaries: Iterable[Summary]) -> Summary:
 
 
 def side_by_side_of(summaries: Iterable[Summary]) -> Summary:
-    """Arms: nodes that disjoint sets of threads run at the same time."""
+    """Arms: nodes that disjoint sets of threads run at the same time. What one arm waits for is no
+    copy of other threads."""
     entries: dict[int, Entry] = {}
     orders: list[Coverage] = []
     pending: list[Pending] = []
     for summary in summaries:
-        _gather(entries, summary)
+        own = [Entry(entry.access, entry.before.without_groups()) for entry in summary.entries]
+        _gather(entries, Summary(entries=tuple(own), exits=()))
         for _, flow in summary.exits:
             orders.append(flow.through)
             pending += flow.pending
@@ -244,7 +264,7 @@ def loop_of(
 def _followed(flow: Flow, test: Summary) -> Flow:
     """A flow that goes through the loop's test once more."""
     after = dict(test.exits).get(Exit.NORMAL)
-    if after is None or not (after.pending or after.through.classes):
+    if after is None or not (after.pending or not after.through.is_nothing):
         return flow
     return Flow(
         through=then(flow.through, after.through),
@@ -286,7 +306,9 @@ def _merged(first: Pending, second: Pending) -> Pending:
 
 
 def _after(pending: Pending, order: Coverage) -> Pending:
-    if not order.classes:
+    if not pending.access.is_async:
+        order = order.without_groups()
+    if order.is_nothing:
         return pending
     after = then(pending.after, order)
     return Pending(access=pending.access, after=after, crossed=pending.crossed)

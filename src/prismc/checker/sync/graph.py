@@ -47,13 +47,14 @@ class ViewUse(Record):
 
     `view` tells narrowings apart: the ids of the calls that lead to it, then of the view's
     variable. `size` is the threads of a piece (0 for a whole block or more), `loops` are the loops
-    around the narrowing.
+    around the narrowing. `is_async` marks the name of an asynchronous scope.
     """
 
     view: tuple[int, ...]
     name: str
     size: int
     loops: tuple[int, ...]
+    is_async: bool = False
     is_disjoint: bool = False
 
     def keeps_pieces(self, loops: Iterable[int]) -> bool:
@@ -64,7 +65,8 @@ class ViewUse(Record):
 
 class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
-    outermost first; `own_loops` those that each thread goes through by itself."""
+    outermost first; `own_loops` those that each thread goes through by itself. With `is_async` it
+    is complete only when a wait has completed its group."""
 
     number: int
     roots: tuple[Root, ...]
@@ -74,6 +76,7 @@ class Access(Record):
     loops: tuple[int, ...]
     own_loops: tuple[int, ...]
     at: Span
+    is_async: bool = False
 
 
 class Crossing(Enum):
@@ -138,6 +141,16 @@ class Step(Node):
     """A statement, or the part of one that is evaluated first: its events in order."""
 
     events: tuple[Access | Summary, ...]
+
+
+class Commit(Step):
+    """The end of an asynchronous scope: its copies are a group from here on."""
+
+
+class Wait(Step):
+    """A wait of each thread until at most its newest `groups` groups are pending."""
+
+    groups: int
 
 
 class Choice(Node):

@@ -347,12 +347,31 @@ class _Circle:
         return None
 
     def _open(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
-        """A conflict with an earlier iteration, or with what comes before the loop's body."""
+        """A conflict with an earlier iteration, or with what comes before the loop's body; inside
+        an iteration only where there may be copies."""
+        if self._conflicts.has_copies:
+            found = self._open_inside(chosen, gaps)
+            if found is not None:
+                return found
         iteration = self._iteration(chosen, gaps)
         state = self._around.state()
         state.expect(_behind(self._head))
         state.expect(repeated(iteration, self._loop.loop))
         return state.conflict(iteration)
+
+    def _open_inside(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
+        """A conflict inside one iteration: a barrier that opens the circle does not order copies
+        that are still on their way there."""
+        state = self._around.state()
+        state.apply(self._test)
+        for index, planned in enumerate(chosen):
+            if index in gaps:
+                state.barrier(self._around.order)
+            found = state.conflict(planned.summary)
+            if found is not None:
+                return found
+            state.apply(planned.summary)
+        return None
 
     def _iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
         return iteration_of(self._conflicts, self._test, self._around.along(chosen, gaps))

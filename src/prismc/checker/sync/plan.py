@@ -45,6 +45,10 @@ class SyncKind(Enum):
     PROXY_FENCE = "proxy fence"
 
 
+# What each thread does about its own asynchronous copies.
+GROUP_KINDS = (SyncKind.COMMIT_GROUP, SyncKind.WAIT_GROUP)
+
+
 class Participants(Value):
     """Which threads of one instance of `perspective` take part: ranges [start, end), ascending.
 

@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
+from prismc.checker.sync.conflicts import Conflict, Conflicts, shared_piece
+from prismc.checker.sync.coverage import two_threads
 from prismc.checker.sync.errors import (
     DeniedIterations,
+    DeniedMeeting,
     DeniedPieces,
+    MeetingPieces,
     OverlappingIterations,
     OverlappingPieces,
 )
-from prismc.diagnostics.problem import Problem
+from prismc.checker.sync.refine import Barrier
+from prismc.diagnostics.problem import Problem, Related
+from prismc.diagnostics.sink import Sink
 
 
 class Races(Enum):
@@ -30,7 +36,9 @@ class Races(Enum):
 _DENIED: dict[type[Problem], type[Problem]] = {
     OverlappingIterations: DeniedIterations,
     OverlappingPieces: DeniedPieces,
+    MeetingPieces: DeniedMeeting,
 }
+_VERBS = {"READ": "reads", "WRITE": "writes", "UPDATE": "updates"}
 
 
 def judge_races(problems: Iterable[Problem], races: Races) -> Iterator[Problem]:
@@ -41,3 +49,34 @@ def judge_races(problems: Iterable[Problem], races: Races) -> Iterator[Problem]:
             yield problem
         elif races is Races.DENY:
             yield denied(**{field: getattr(problem, field) for field in problem.__fields__})
+
+
+def report_meetings(conflicts: Conflicts, barriers: Iterable[Barrier], sink: Sink) -> None:
+    """Pieces of one execution of a narrowing that certainly meet, with a barrier between them."""
+    for barrier in barriers:
+        units = barrier.insertion.region.units
+        for reason in barrier.reasons:
+            size = shared_piece(reason.earlier, reason.later, reason.crossed)
+            first, second = two_threads(reason.earlier_threads, reason.later_threads)
+            if reason.is_exact and size and first // size != second // size:
+                element = conflicts.meeting(
+                    reason.earlier, reason.later, reason.crossed, units
+                ).element
+                sink.report(_meeting(reason, first, second, element))
+
+
+def _meeting(reason: Conflict, first: int, second: int, element: int) -> MeetingPieces:
+    earlier, later = reason.earlier, reason.later
+    earlier_verb, verb = _VERBS[earlier.kind.name], _VERBS[later.kind.name]
+    is_whole = not later.footprint.common
+    return MeetingPieces(
+        at=later.at,
+        root=", ".join(root.name for root in later.roots),
+        view=later.views[-1].name,
+        first=first,
+        second=second,
+        element=str(element) if is_whole else f"{element} of a piece",
+        earlier_verb=earlier_verb,
+        verb=verb,
+        related=(Related(at=earlier.at, message=f"thread {first} {earlier_verb} it here"),),
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from prismc.checker.sync.choose import VERBS, earlier_note
 from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import two_threads
 from prismc.checker.sync.errors import (
     CooperativeUnsupported,
     InsideStatement,
@@ -14,6 +15,7 @@ from prismc.checker.sync.errors import (
     NoPlace,
     OverlappingIterations,
     OverlappingPieces,
+    UnfinishedCopy,
 )
 from prismc.checker.sync.footprints import Meeting
 from prismc.checker.sync.forms import Atom
@@ -52,6 +54,19 @@ def report_conflicts(verdict: Verdict, sink: Sink) -> None:
                 root=_root(conflict.later),
                 verb=VERBS[conflict.later.kind.name],
                 related=(earlier_note(conflict),),
+            )
+        )
+
+
+def report_unfinished(left: Iterable[Conflict], sink: Sink) -> None:
+    """Copies that may still be on their way where no wait can stand."""
+    for conflict in left:
+        sink.report(
+            UnfinishedCopy(
+                at=conflict.later.at,
+                root=_root(conflict.later),
+                verb=VERBS[conflict.later.kind.name],
+                related=_earlier(conflict),
             )
         )
 
@@ -96,7 +111,7 @@ def report_overlaps(
     for barrier in barriers:
         for reason in barrier.reasons:
             if reason.earlier is reason.later and reason.is_exact and reason.hazard == "WAW":
-                first, second = _two(reason.earlier_threads, reason.later_threads)
+                first, second = two_threads(reason.earlier_threads, reason.later_threads)
                 sink.report(
                     OverlappingIterations(
                         at=reason.later.at, root=_root(reason.later), first=first, second=second
@@ -118,7 +133,7 @@ def _own_overlap(access: Access, conflicts: Conflicts) -> Meeting:
 
 
 def _overlap(access: Access, meeting: Meeting) -> OverlappingPieces:
-    first, second = _two(*meeting.classes[0])
+    first, second = two_threads(*meeting.classes[0])
     is_whole = not access.footprint.common
     return OverlappingPieces(
         at=access.at,
@@ -220,12 +235,3 @@ def _earlier(conflict: Conflict) -> tuple[Related, ...]:
 
 def _root(access: Access) -> str:
     return ", ".join(root.name for root in access.roots)
-
-
-def _two(first: int, second: int) -> tuple[int, int]:
-    """Two different threads, one of each set."""
-    one = (first & -first).bit_length() - 1
-    others = second & ~(1 << one)
-    if not others:
-        one, others = (first & ~(1 << one) & -(first & ~(1 << one))).bit_length() - 1, second
-    return one, (others & -others).bit_length() - 1

@@ -21,9 +21,10 @@ from prismc.checker.sync.graph import (
     Summary,
 )
 from prismc.checker.sync.plan import Access as PlanAccess
-from prismc.checker.sync.plan import Edge, SyncOperation, SyncPlan
+from prismc.checker.sync.plan import Edge, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
+from prismc.diagnostics.words import counted
 from prismc.hardware.primitives import PRIMITIVES
 from prismc.source.files import Files
 from prismc.source.span import Span
@@ -54,6 +55,8 @@ def _operation(operation: SyncOperation, places: dict[int, Span], files: Files) 
     line = files.position(places[position.anchor]).line
     kind = operation.kind.value
     details = f"{kind} of {operation.participants.perspective} ({PRIMITIVES[kind].ptx})"
+    if operation.kind is SyncKind.WAIT_GROUP:
+        details += f", {counted(operation.count, 'group')} may stay pending"
     if operation.barrier:
         details += f", from barrier {operation.barrier}, {operation.count} threads each"
     return f"  #{operation.number} {position.where.value} line {line}: {details}"

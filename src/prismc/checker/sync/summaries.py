@@ -63,13 +63,7 @@ class Lifter:
         return Summary(entries=entries, exits=((Exit.NORMAL, flow),))
 
     def _order(self, order: Coverage) -> Coverage:
-        return Coverage(
-            tuple(
-                (sources << start, reach << start)
-                for start in self._starts
-                for sources, reach in order.classes
-            )
-        )
+        return order.at(self._starts)
 
     def _access(self, access: Access) -> Access:
         if access.number not in self._lifted:
@@ -81,6 +75,7 @@ class Lifter:
                 self._here,
                 self._call.span,
                 self._views(access),
+                is_async=access.is_async,
             )
         return self._lifted[access.number]
 

@@ -12,23 +12,28 @@ from types import MappingProxyType
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.perspectives.facts import PerspectiveFacts
+from prismc.checker.sync.assemble import instance_plan
 from prismc.checker.sync.build import Built, build_graph, instance_threads
-from prismc.checker.sync.choose import Planned, instance_plan, number_barriers
+from prismc.checker.sync.choose import Planned, number_barriers
 from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
+from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import InstancePlan, SyncPlan
+from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import refine
 from prismc.checker.sync.report import (
     report_clashes,
     report_conflicts,
     report_overlaps,
+    report_unfinished,
     report_units,
 )
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict
 from prismc.checker.types import typed
+from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Level
 from prismc.hardware.primitives import MOST_THREADS
@@ -73,9 +78,10 @@ def functions_of(
 ) -> Iterator[Function]:
     """Each function with its graph and its barriers, callees first."""
     callees: dict[str, FunctionSummary] = {}
+    has_copies = any(_has_scope(body) for body in program.bodies.values())
     for body in _accepted(program, perspectives):
         built = build_graph(body, program.bodies, memory, callees)
-        function, verdict = _plan(body.instance, built, sink)
+        function, verdict = _plan(body.instance, built, sink, has_copies=has_copies)
         callees[body.instance.symbol] = _summary(body, built, verdict)
         yield function
 
@@ -91,20 +97,41 @@ def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[t
     )
 
 
-def _plan(instance: typed.Instance, built: Built, sink: Sink) -> tuple[Function, Verdict]:
+def _has_scope(body: typed.Body) -> bool:
+    return any(
+        isinstance(statement, typed.Narrow) and statement.is_async
+        for statement in statements_in(body.statements)
+    )
+
+
+def _plan(
+    instance: typed.Instance, built: Built, sink: Sink, *, has_copies: bool
+) -> tuple[Function, Verdict]:
     graph = built.graph
     has_others = instance.bound.code.level is Level.THREAD
-    conflicts = Conflicts(graph.everyone, graph.accesses, has_others=has_others)
+    conflicts = Conflicts(
+        graph.everyone, graph.accesses, has_others=has_others, has_copies=has_copies
+    )
+    groups = plan_groups(graph, conflicts)
+    graph = groups.graph
     nodes = tuple(nodes_in(graph.top.body))
     placed = place_barriers(graph.top, conflicts)
     barriers, verdict = refine(graph, conflicts, placed.insertions, len(nodes))
+    report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
     report_units(graph, conflicts, sink)
     report_overlaps(graph, conflicts, barriers, sink)
+    report_meetings(conflicts, barriers, sink)
     if instance.is_kernel:
         report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
     loops = {node.loop: node.span for node in nodes if isinstance(node, Loop)}
-    found = Planned(graph=graph, barriers=barriers, block_threads=built.block_threads, loops=loops)
+    found = Planned(
+        graph=graph,
+        barriers=barriers,
+        waits=groups.reasons,
+        block_threads=built.block_threads,
+        loops=loops,
+    )
     return Function(instance=instance, planned=found, conflicts=conflicts), verdict
 
 

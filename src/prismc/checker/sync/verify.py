@@ -22,13 +22,13 @@ from prismc.checker.sync.flow import (
     repeated,
     side_by_side_of,
     step_summary,
+    through_only,
     touch,
 )
 from prismc.checker.sync.graph import (
     Access,
     Arms,
     Choice,
-    Flow,
     Graph,
     Jump,
     Loop,
@@ -88,7 +88,7 @@ class _Walk:
             state.apply(summary)
             if guard is not None:
                 self.found += guard.conflicts(summary)
-                guard.apply(_through_only(summary))
+                guard.apply(through_only(summary))
         if around is not None and state.is_live:
             self._pass(state, guard, (around, True))
         return state.summary()
@@ -156,12 +156,6 @@ class _Walk:
                 state = State(self._conflicts, region.units)
                 state.apply(touch(earlier))
                 yield from state.conflicts(touch(later))
-
-
-def _through_only(summary: Summary) -> Summary:
-    """A node without its accesses: the order that it makes."""
-    exits = tuple((kind, Flow(flow.through, ())) for kind, flow in summary.exits)
-    return Summary((), exits)
 
 
 def _behind(summary: Summary) -> tuple[Pending, ...]:

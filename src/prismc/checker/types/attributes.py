@@ -13,6 +13,7 @@ from prismc.checker.types.call_errors import (
 from prismc.checker.types.constructs import Constructs
 from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.model import BOOLEAN, INT, PointerType
+from prismc.checker.types.typed import COMMIT_GROUP
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.hardware.groups import Bound, Level, Perspective
@@ -231,7 +232,7 @@ class Attributes(Constructs):
             elif name in whole:
                 whole[name] = self.perspective_of(effect.arguments[0]) if effect.arguments else None
             elif name == "completes":
-                self.refuse_async(effect.span, "`completes(..)`")
+                words[name] += self._completions(effect)
             else:
                 words[name] += self._effect_words(effect)
         return typed.Effects(
@@ -240,7 +241,7 @@ class Attributes(Constructs):
             scope=whole["scope"],
             syncs=whole["syncs"],
             agent=words["agent"][0] if words["agent"] else "generic",
-            completes="",
+            completes=words["completes"][0] if words["completes"] else "",
             needs=tuple(words["needs"]),
             span=attribute.span,
         )
@@ -267,6 +268,14 @@ class Attributes(Constructs):
             elif self.binding_at(node) is not UNKNOWN and self.symbol_at(node) is not None:
                 self._bad_attribute(node, "effects", "this is no parameter", "name a parameter")
         return found
+
+    def _completions(self, effect: ast.Call) -> list[str]:
+        """What ends the effects: groups of `cp.async`; the other ways are not built yet."""
+        words = self._effect_words(effect)
+        if words == [COMMIT_GROUP] and not effect.named:
+            return words
+        self.refuse_async(effect.span, f"`completes({', '.join(words)})`")
+        return []
 
     def _effect_words(self, effect: ast.Call) -> list[str]:
         words: list[str] = []

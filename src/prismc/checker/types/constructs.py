@@ -19,7 +19,15 @@ from prismc.checker.types.errors import (
     TooManyExpansions,
     ZeroStep,
 )
-from prismc.checker.types.model import BOOLEAN, INT, LiteralType, PointerType, ScalarType, Type
+from prismc.checker.types.model import (
+    BOOLEAN,
+    INT,
+    ArrayType,
+    LiteralType,
+    PointerType,
+    ScalarType,
+    Type,
+)
 from prismc.checker.types.show import show
 from prismc.checker.types.statements import Statements
 from prismc.frontend import ast
@@ -31,6 +39,7 @@ _LARGEST_EXPANSION = 20_000  # statements of one function
 _KINDS = {
     ast.Partition: (typed.NarrowKind.PARTITION, typed.VariableKind.PARTITION),
     ast.Claim: (typed.NarrowKind.CLAIM, typed.VariableKind.CLAIM),
+    ast.Async: (typed.NarrowKind.ASYNC, typed.VariableKind.ASYNC),
 }
 
 
@@ -285,7 +294,7 @@ class Constructs(Statements):
 
     # ------------------------------------------------------------------ whose pointers
 
-    def _narrow(self, node: ast.Partition | ast.Claim) -> Made:
+    def _narrow(self, node: ast.Partition | ast.Claim | ast.Async) -> Made:
         kind, variable_kind = _KINDS[type(node)]
         if self.is_expression_function:
             self._forbid_construct(node.header, f"`{kind.value}`")
@@ -315,9 +324,10 @@ class Constructs(Statements):
         variable = root_variable(source)
         offset = self.flat_index(pair.offset, variable, pair.span) if pair.offset else None
         function = self._index_function(pair.function) if pair.function is not None else None
-        if pair.is_async:
-            self.refuse_async(pair.name.span, "`as async`")
         if is_refused(source):
+            return None
+        if pair.is_async and isinstance(source.type, ArrayType):
+            self.refuse_async(pair.pointer.span, "`async` of an array")
             return None
         if not isinstance(source.type, PointerType) or variable is None:
             self.report(
@@ -328,7 +338,14 @@ class Constructs(Statements):
             return None
         if pair.function is not None and function is None:
             return None
-        made = self.variable(pair.name, source.type, kind, stated)
+        type_ = source.type
+        if pair.is_async:
+            if not self.require_mutable(source, pair.pointer):
+                return None
+            type_ = replace(type_, is_async=True)
+        if kind is typed.VariableKind.ASYNC:
+            stated = variable.perspective
+        made = self.variable(pair.name, type_, kind, stated)
         if variable in self.shapes:
             self.shapes[made] = self.shapes[variable]
         return typed.View(
@@ -338,7 +355,7 @@ class Constructs(Statements):
             source=source,
             offset=offset,
             function=function,
-            is_async=False,
+            is_async=pair.is_async,
         )
 
     def _index_function(self, node: ast.Lambda) -> typed.IndexFunction | None:
@@ -354,12 +371,6 @@ class Constructs(Statements):
         return typed.IndexFunction(id=self.id(), span=node.span, parameter=parameter, body=body)
 
     # ------------------------------------------------------------------ not built yet
-
-    def _async(self, node: ast.Async) -> Made:
-        self.refuse_async(node.header, "`async`")
-        for pair in node.pairs:
-            self.bind(pair.name, UNKNOWN)
-        return (self._block(node, self.statements(node.body)),)
 
     def _pipeline(self, node: ast.Pipeline) -> Made:
         self.report(PipelineUnsupported(at=node.header))
@@ -382,7 +393,7 @@ _BUILD: dict[type[ast.Statement], _Build] = {
     ast.First: Constructs._first,
     ast.Partition: Constructs._narrow,
     ast.Claim: Constructs._narrow,
-    ast.Async: Constructs._async,
+    ast.Async: Constructs._narrow,
     ast.Pipeline: Constructs._pipeline,
     ast.Finish: Constructs._finish,
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from prismc.checker.types import typed
 from prismc.checker.types.context import Context, default_type, is_boolean, is_refused
 from prismc.checker.types.errors import (
+    AsyncAccess,
+    AtomicAccess,
     ConditionNotBool,
     LiteralDoesNotFit,
     NotAnInteger,
@@ -56,6 +58,18 @@ class Conversions(Context):
             )
             return self.refused(value.span)
         return replace(value, type=target, value=convert(value.value, scalar))
+
+    def require_plain(self, pointer: typed.Expression, at: Span) -> bool:
+        """Whether elements may be read or written through a pointer; reports if not."""
+        type_ = pointer.type
+        if not isinstance(type_, PointerType) or not (type_.is_atomic or type_.is_async):
+            return True
+        variable = root_variable(pointer)
+        problem = AtomicAccess if type_.is_atomic else AsyncAccess
+        name = variable.name if variable else "this pointer"
+        related = self.declared_here(variable) if variable else ()
+        self.report(problem(at=at, name=name, related=related))
+        return False
 
     def settled(self, value: typed.Expression) -> typed.Expression:
         """A literal that meets no type becomes an `int` or an `f32`."""
@@ -228,6 +242,10 @@ def _advice(value: typed.Expression, expected: Type) -> str:
 def _pointer_advice(found: PointerType, expected: PointerType) -> str:
     if found.element != expected.element:
         return f"pass a pointer to {show(expected.element)}"
+    if expected.is_async and not found.is_async:
+        return "pass the name that an asynchronous scope shows: `async x as y:`"
+    if found.is_async:
+        return "end the asynchronous scope first, then pass the memory by its name outside"
     if found.is_const:
         return "declare the pointer without `const`, or only read through it here"
     if found.is_atomic:

@@ -88,7 +88,8 @@ class Declarations(Unsafe):
         if isinstance(type_, ArrayType) and node.type is None:
             self.report(WholeArray(at=node.span))
             return False
-        if isinstance(type_, ScalarType | VectorType | ArrayType | PointerType):
+        is_async = isinstance(type_, PointerType) and type_.is_async
+        if isinstance(type_, ScalarType | VectorType | ArrayType | PointerType) and not is_async:
             return True
         at = node.type.span if node.type is not None else node.span
         self.report(TypeNotAllowed(at=at, type=show(type_), where="as a variable's type"))

@@ -369,6 +369,16 @@ class AtomicAccess(Problem):
     name: str
 
 
+class AsyncAccess(Problem):
+    code = "P0344"
+    title = "a plain access to memory that copies are still filling"
+    message = "`{name}` may only be passed to asynchronous data movement"
+    label = "its copies complete later"
+    help_text = "end the `async` scope first, then use the memory by the name it has outside"
+
+    name: str
+
+
 class CountsDiffer(Problem):
     code = "P0339"
     title = "as many names as values"

@@ -14,7 +14,6 @@ from prismc.checker.types.calls import Calls
 from prismc.checker.types.context import Binding, Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
-    AtomicAccess,
     IndexOutOfRange,
     NotAValue,
     NotIndexable,
@@ -264,10 +263,7 @@ class Expressions(Calls):
     ) -> typed.Expression | None:
         """The flat index of `p[i]`, or of `p[i, j]` where the pointee has a shape."""
         variable = root_variable(pointer)
-        if type_.is_atomic:
-            name = variable.name if variable else "this pointer"
-            related = self.declared_here(variable) if variable else ()
-            self.report(AtomicAccess(at=node.span, name=name, related=related))
+        if not self.require_plain(pointer, node.span):
             return None
         index = self.flat_index(node.arguments, variable, node.span)
         if index is None or not isinstance(index, typed.Constant):

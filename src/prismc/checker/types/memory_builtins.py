@@ -115,6 +115,8 @@ class MemoryBuiltins(NumberBuiltins):
             return None
         assert isinstance(pointer.type, PointerType)
         element = pointer.type.element
+        if not self.require_plain(pointer, pointer.span):
+            return None
         if not isinstance(element, ScalarType):
             self._refuse(call, f"its elements are {show(element)}", "use a pointer to scalars")
             return None

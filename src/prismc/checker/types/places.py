@@ -10,7 +10,6 @@ from prismc.checker.types.call_errors import (
 from prismc.checker.types.context import Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
-    AtomicAccess,
     CannotAssign,
     LoopVariableReadOnly,
     StoreThroughConst,
@@ -168,11 +167,7 @@ class Places(Expressions):
         if pointer.type.is_const:
             self._refuse_const(node, variable)
             return False
-        if pointer.type.is_atomic:
-            note = self.declared_here(variable)
-            self.report(AtomicAccess(at=node.span, name=variable.name, related=note))
-            return False
-        return self.may_store(node)
+        return self.require_plain(pointer, node.span) and self.may_store(node)
 
     def may_store(self, node: ast.Expression) -> bool:
         """Expression functions store nothing."""

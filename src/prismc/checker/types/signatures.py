@@ -100,13 +100,11 @@ class Signatures(Attributes):
     def _parameter(
         self, node: ast.Parameter, kind: typed.InstanceKind, name: ast.Name
     ) -> typed.Variable | None:
-        type_node, is_const = node.type, False
+        type_node, is_const, is_async = node.type, False, False
         if isinstance(type_node, ast.QualifiedType):
-            if type_node.qualifier == "async":
-                self.refuse_async(type_node.span, "an `async` parameter")
-                self.bind(node.name, UNKNOWN)
-                return None
-            type_node, is_const = type_node.type, True
+            is_async = type_node.qualifier == "async"
+            is_const = not is_async
+            type_node = type_node.type
         is_expression = kind is typed.InstanceKind.EXPRESSION
         stated = self.stated(node.at)
         if is_expression and node.at is not None:
@@ -114,6 +112,8 @@ class Signatures(Attributes):
         type_ = self.type_of(type_node)
         if type_ is not ERROR and not self._may_take(node, type_, kind):
             type_ = ERROR
+        if is_async:
+            type_ = self._async_type(node, type_, kind)
         if kind is typed.InstanceKind.KERNEL and isinstance(type_, PointerType):
             self._check_kernel_pointer(node, type_, stated)
         if is_const and isinstance(type_, ScalarType | VectorType | PointerType):
@@ -136,6 +136,20 @@ class Signatures(Attributes):
         if shape:
             self.shapes[variable] = shape
         return variable
+
+    def _async_type(self, node: ast.Parameter, type_: Type, kind: typed.InstanceKind) -> Type:
+        """`async ptr(T)`: what an asynchronous scope shows; only functions take it."""
+        if isinstance(type_, ArrayType):
+            self.refuse_async(node.type.span, "an `async` array")
+            return ERROR
+        if type_ is ERROR:
+            return ERROR
+        is_pointer = isinstance(type_, PointerType) and not (type_.is_const or type_.is_atomic)
+        if is_pointer and kind in (typed.InstanceKind.DEVICE, typed.InstanceKind.UNSAFE):
+            return replace(type_, is_async=True)
+        where = "here; only a function's `ptr(T)` that is written to is `async`"
+        self.report(TypeNotAllowed(at=node.type.span, type=f"async {show(type_)}", where=where))
+        return ERROR
 
     def _check_kernel_pointer(
         self, node: ast.Parameter, type_: PointerType, stated: Perspective | None

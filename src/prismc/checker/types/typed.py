@@ -428,6 +428,11 @@ class Narrow(Statement):
     body: tuple[Statement, ...]
     header: Span
 
+    @property
+    def is_async(self) -> bool:
+        """Whether the body is an asynchronous scope: one commit at its end."""
+        return any(view.is_async for view in self.views)
+
 
 class Asm(Statement):
     """`asm(..)`. Operands stand flat, as `$k` counts them; arrays are expanded to elements.
@@ -474,6 +479,10 @@ class InstanceKind(Enum):
     DEVICE = "device function"
     EXPRESSION = "expression function"
     UNSAFE = "unsafe function"
+
+
+# `completes(commit_group)`: the groups of `cp.async`.
+COMMIT_GROUP = "commit_group"
 
 
 class Effects(Record):

@@ -8,7 +8,7 @@ from prismc.checker.sync.plan import Position, SyncKind, SyncOperation, SyncPlan
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.ops.arithmetic import BinaryOperator
-from prismc.ir.ops.sync import BlockBarrier, NamedBarrier, WarpBarrier
+from prismc.ir.ops.sync import BlockBarrier, CommitGroup, NamedBarrier, WaitGroup, WarpBarrier
 
 Placed = Mapping[Position, tuple[SyncOperation, ...]]
 
@@ -39,6 +39,10 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
         case SyncKind.NAMED_BARRIER:
             barrier = _hardware_barrier(frame, operation)
             return NamedBarrier(barrier=barrier, number=number, threads=operation.count, span=at)
+        case SyncKind.COMMIT_GROUP:
+            return CommitGroup(number=number, span=at)
+        case SyncKind.WAIT_GROUP:
+            return WaitGroup(number=number, groups=operation.count, span=at)
         case _:
             raise NotImplementedError(f"the plan holds a {operation.kind.value}")
 

@@ -46,6 +46,8 @@ OPS: tuple[type[Op], ...] = (
     sync.BlockBarrier,
     sync.WarpBarrier,
     sync.NamedBarrier,
+    sync.CommitGroup,
+    sync.WaitGroup,
     intrinsic.Asm,
     intrinsic.CudaText,
 )

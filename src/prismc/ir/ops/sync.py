@@ -24,6 +24,22 @@ class WarpBarrier(Op):
     lanes: int
 
 
+class CommitGroup(Op):
+    """The thread's `cp.async` copies since its last commit are a group: `cp.async.commit_group`."""
+
+    spelling = "sync.commit"
+    number: int
+
+
+class WaitGroup(Op):
+    """The thread waits until at most its newest `groups` groups are pending (PTX ISA,
+    "cp.async.wait_group")."""
+
+    spelling = "sync.wait_group"
+    number: int
+    groups: int
+
+
 class NamedBarrier(Op):
     """`threads` threads, a multiple of 32, wait for one another at hardware barrier `barrier`, an
     i32 from 1 to 15 (PTX ISA, "barrier")."""

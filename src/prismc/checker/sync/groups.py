@@ -1,0 +1,146 @@
+"""Commits and waits of one function: no wait too many, and none that costs a barrier of its own.
+
+A wait just before the first touch lets the most copies overlap, but then the barrier behind it
+stands apart from the one that lets the next copies overwrite what was read. Where only scopes that
+issue copies lie between, an earlier wait for fewer pending groups lets one barrier do both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.graph import (
+    Arms,
+    Choice,
+    Graph,
+    Loop,
+    Node,
+    Region,
+    Sequence,
+    Summary,
+    Wait,
+    nodes_in,
+)
+from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.waits import summary_of, unfinished, wait_before, with_waits
+from prismc.source.record import Record, replace
+
+Change = Callable[[Sequence], Sequence]
+
+
+class Groups(Record):
+    """A function with its waits, each with the conflicts that it alone settles, and the conflicts
+    that no wait can settle."""
+
+    graph: Graph
+    reasons: Mapping[Wait, tuple[Conflict, ...]]
+    left: tuple[Conflict, ...]
+
+
+def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
+    """Place waits for asynchronous copies; a function without any stays as it is."""
+    if not any(access.is_async for access in graph.accesses):
+        return Groups(graph=graph, reasons={}, left=())
+    top = with_waits(graph.top, conflicts)
+    left = unfinished(top, conflicts)
+    for item in _waits(top):
+        trial = _changed(top, _without(item))
+        if len(unfinished(trial, conflicts)) == len(left):
+            top = trial
+    top = _coalesced(top, conflicts, len(left))
+    reasons = {
+        item: tuple(
+            conflict
+            for conflict in unfinished(_changed(top, _without(item)), conflicts)
+            if conflict not in left
+        )
+        for item in _waits(top)
+    }
+    return Groups(graph=replace(graph, top=top), reasons=reasons, left=left)
+
+
+def _waits(top: Region) -> Iterator[Wait]:
+    return (node for node in nodes_in(top.body) if isinstance(node, Wait))
+
+
+def _coalesced(top: Region, conflicts: Conflicts, left: int) -> Region:
+    """With each wait moved up over scopes that only issue copies, if that saves a barrier."""
+    count = len(place_barriers(top, conflicts).insertions)
+    for item in tuple(_waits(top)):
+        trial = _changed(top, _hoist(item, conflicts, top))
+        if trial is top or len(unfinished(trial, conflicts)) != left:
+            continue
+        barriers = len(place_barriers(trial, conflicts).insertions)
+        if barriers < count:
+            top, count = trial, barriers
+    return top
+
+
+# --------------------------------------------------------------------------- changes to code
+
+
+def _without(item: Wait) -> Change:
+    return lambda nodes: tuple(node for node in nodes if node is not item)
+
+
+def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
+    """Move a wait in front of the issuing nodes before it, as far as its count allows."""
+
+    def change(nodes: Sequence) -> Sequence:
+        at = next((index for index, node in enumerate(nodes) if node is item), 0)
+        start, groups = at, item.groups
+        while start:
+            commits = _issues(summary_of(nodes[start - 1], top, conflicts))
+            if not commits or commits > groups:
+                break
+            start, groups = start - 1, groups - commits
+        if start == at:
+            return nodes
+        first = nodes[start]
+        moved = wait_before(first.before, first.span, groups)
+        return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])
+
+    return change
+
+
+def _issues(summary: Summary) -> int:
+    """The groups that a node commits if it only issues copies; 0 if it does anything else."""
+    if len(summary.exits) != 1:
+        return 0
+    flow = summary.exits[0][1]
+    accesses = [entry.access for entry in summary.entries]
+    accesses += [item.access for item in flow.pending]
+    does_more = flow.through.classes or flow.through.waits
+    return 0 if does_more or not all(one.is_async for one in accesses) else flow.through.commits
+
+
+def _changed(top: Region, change: Change) -> Region:
+    """The code with every sequence changed; what stays the same keeps its identity."""
+    body = _sequence(top.body, change)
+    return top if body is top.body else replace(top, body=body)
+
+
+def _sequence(nodes: Sequence, change: Change) -> Sequence:
+    made = tuple(_node(node, change) for node in nodes)
+    if all(mine is other for mine, other in zip(made, nodes, strict=True)):
+        made = nodes
+    changed = change(made)
+    return made if changed == made else changed
+
+
+def _node(node: Node, change: Change) -> Node:
+    match node:
+        case Region():
+            return _changed(node, change)
+        case Loop(body=body):
+            changed = _sequence(body, change)
+            return node if changed is body else replace(node, body=changed)
+        case Arms(regions=regions):
+            arms = tuple(_changed(arm, change) for arm in regions)
+            return node if arms == regions else replace(node, regions=arms)
+        case Choice(arms=(first, second)):
+            sides = (_sequence(first, change), _sequence(second, change))
+            return node if sides == (first, second) else replace(node, arms=sides)
+        case _:
+            return node

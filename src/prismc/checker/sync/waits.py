@@ -1,0 +1,171 @@
+"""Where threads wait for their asynchronous copies, and for how many of them.
+
+A copy is complete when the thread that issued it has waited for its group; only then a barrier can
+show it to others. So waits are placed first, each just before the first node that touches what may
+still be on its way, then the barriers. The count is the age of the youngest group that has to be
+complete: the fewest commits after it, on any path and around any loop. Loops are planned from the
+inside out, as for barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import wait
+from prismc.checker.sync.flow import (
+    State,
+    either_of,
+    in_sequence,
+    iteration_of,
+    leave,
+    loop_of,
+    repeated,
+    side_by_side_of,
+    step_summary,
+    through_only,
+)
+from prismc.checker.sync.graph import (
+    Arms,
+    Choice,
+    Exit,
+    Flow,
+    Jump,
+    Loop,
+    Node,
+    Pending,
+    Region,
+    Sequence,
+    Step,
+    Summary,
+    Wait,
+)
+from prismc.checker.sync.plan import Position
+from prismc.source.record import replace
+from prismc.source.span import Span
+
+
+def with_waits(top: Region, conflicts: Conflicts) -> Region:
+    """A function's code with all the waits that it needs."""
+    return _Walk(conflicts, places=True).region(top)[0]
+
+
+def unfinished(top: Region, conflicts: Conflicts) -> tuple[Conflict, ...]:
+    """What touches memory of copies that may still be on their way."""
+    walk = _Walk(conflicts, places=False)
+    walk.region(top)
+    return tuple(walk.found.values())
+
+
+def summary_of(node: Node, region: Region, conflicts: Conflicts) -> Summary:
+    """What a node of a region does, without barriers."""
+    return _Walk(conflicts, places=False).node(node, region)[1]
+
+
+def wait_before(position: Position, span: Span, groups: int) -> Wait:
+    """A wait as a node."""
+    flow = Flow(through=wait(groups), pending=())
+    summary = Summary(entries=(), exits=((Exit.NORMAL, flow),))
+    return Wait(before=position, span=span, events=(summary,), groups=groups)
+
+
+class _Walk:
+    """Goes through a function, with or without placing waits; `found` asks for them."""
+
+    def __init__(self, conflicts: Conflicts, *, places: bool) -> None:
+        self._conflicts = conflicts
+        self._places = places
+        self._known: dict[Node, tuple[Node, Summary]] = {}
+        self.found: dict[object, Conflict] = {}
+
+    def region(self, region: Region) -> tuple[Region, Summary]:
+        body, summary = self._sequence(region.body, region)
+        return replace(region, body=body), summary
+
+    def _sequence(
+        self, nodes: Sequence, region: Region, expected: tuple[Pending, ...] = ()
+    ) -> tuple[Sequence, Summary]:
+        """A sequence; `expected` is behind its start, but no part of it."""
+        own, around = (State(self._conflicts, region.units) for _ in range(2))
+        around.expect(expected)
+        made: list[Node] = []
+        for node in nodes:
+            node, summary = self.node(node, region)
+            steps = [*self._needed((own, around), node.before, node.span, summary), node]
+            for step in steps:
+                passed = summary if step is node else self.node(step, region)[1]
+                own.apply(passed)
+                around.apply(through_only(passed))
+            made += steps
+        return tuple(made), own.summary()
+
+    def _needed(
+        self, states: Iterable[State], position: Position, span: Span, summary: Summary
+    ) -> Iterator[Node]:
+        """A wait in front of a node that touches what is on its way."""
+        ages: list[int] = []
+        for state in states:
+            for conflict, age in state.unfinished(summary):
+                key = (conflict.earlier.number, conflict.later.number, conflict.crossed)
+                self.found[key] = conflict
+                ages.append(age)
+        if ages and min(ages) >= 0 and self._places:
+            yield wait_before(position, span, min(ages))
+
+    def node(self, node: Node, region: Region) -> tuple[Node, Summary]:
+        """A node with the waits inside it, which do not depend on its surroundings."""
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = self._planned(node, region)
+            self._known[known[0]] = known
+        return known
+
+    def _planned(self, node: Node, region: Region) -> tuple[Node, Summary]:
+        match node:
+            case Step():
+                return node, step_summary(self._conflicts, node)
+            case Jump(exit=exit):
+                return node, leave(exit)
+            case Region():
+                return self.region(node)
+            case Arms(regions=regions):
+                arms = [self.region(arm) for arm in regions]
+                summary = side_by_side_of(summary for _, summary in arms)
+                return replace(node, regions=tuple(arm for arm, _ in arms)), summary
+            case Choice():
+                return self._choice(node, region)
+            case Loop():
+                return self._loop(node, region)
+        raise TypeError(f"no such node: {node!r}")
+
+    def _choice(self, node: Choice, region: Region) -> tuple[Node, Summary]:
+        head = step_summary(self._conflicts, node.head)
+        behind = _behind(head)
+        first, second = (self._sequence(arm, region, behind) for arm in node.arms)
+        either = either_of((first[1], second[1]))
+        made = replace(node, arms=(first[0], second[0]))
+        return made, in_sequence(self._conflicts, (head, either))
+
+    def _loop(self, node: Loop, region: Region) -> tuple[Node, Summary]:
+        """The body alone, then after itself until nothing more has to wait."""
+        head, test = (step_summary(self._conflicts, step) for step in (node.head, node.test))
+        nodes, body = self._sequence(node.body, region, _behind(test))
+        is_ended = False
+        while True:
+            iteration = iteration_of(self._conflicts, test, body)
+            expected = (*_behind(head), *repeated(iteration, node.loop))
+            longer, body = self._sequence(nodes, region, (*_behind(test), *expected))
+            state = State(self._conflicts, region.units)
+            state.expect(repeated(iteration_of(self._conflicts, test, body), node.loop))
+            if node.end is not None and not is_ended:
+                is_ended = True
+                longer = (*longer, *self._needed((state,), node.end, node.test.span, test))
+            if len(longer) == len(nodes):
+                break
+            nodes, body = self._sequence(longer, region, _behind(test))
+        whole = loop_of(self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends)
+        return replace(node, body=nodes), in_sequence(self._conflicts, (head, whole))
+
+
+def _behind(summary: Summary) -> tuple[Pending, ...]:
+    return tuple(item for _, flow in summary.exits for item in flow.pending)
