@@ -150,12 +150,12 @@ def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Si
         own = _own_overlap(access, conflicts)
         if access.kind is AccessKind.WRITE and own.is_exact and own.classes:
             return
-    found = _overlap(apart.first, pieces)
-    verb = VERBS[apart.second.kind.name]
-    note = Related(at=apart.second.at, message=f"`{_root(apart.second)}` {verb} here")
+    found, root = _overlap(apart.first, pieces), _root(apart.first)
     if apart.second.kind is AccessKind.WRITE:
-        sink.report(replace(found, related=(note,)))
+        note = Related(at=apart.first.at, message=f"`{root}` is written here")
+        sink.report(replace(found, at=apart.second.at, related=(note,)))
         return
+    note = Related(at=apart.second.at, message=f"`{root}` {VERBS[apart.second.kind.name]} here")
     wanted = _order_of(apart.around.perspective)
     sink.report(
         replace(
