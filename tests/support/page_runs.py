@@ -5,17 +5,20 @@ A fence holds assignments of NumPy expressions to the kernel's parameters and to
     check: EXPRESSION       arrays that the kernel may write have their content after the launch
     finds: BOUNDS           the emulator must find a fault of this kind, and no other
 
-(`np`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line, no fault may be found.
+(`np`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line, no fault may
+be found.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from prismc.emulator.api import RunResult
 from prismc.emulator.findings import Kind
 from prismc.emulator.host import Buffer
 from prismc.emulator.schedule import Order, Plan
@@ -23,6 +26,7 @@ from support.fences import read_fences
 from support.running import Compiled, compile_texts
 from support.spec_page import Case, read_cases
 
+_STATEMENT = re.compile(r"(check|finds): *(.*)")
 SCHEDULES = {
     "together": Plan(),
     "reversed": Plan(order=Order.REVERSED, high_blocks_first=True),
@@ -49,9 +53,10 @@ def read_runs(page: Path) -> list[Run]:
 
 
 @cache
-def _compiled(page: Path, heading: str) -> Compiled:
+def compile_page(page: Path, heading: str, dropped: tuple[int, ...] = ()) -> Compiled:
+    """The last program under a heading, without the planned operations `dropped`."""
     case = _last_case(page, heading)
-    return compile_texts(case.texts, case.root, case.flags)
+    return compile_texts(case.texts, case.root, case.flags, dropped)
 
 
 def _last_case(page: Path, heading: str) -> Case:
@@ -64,18 +69,35 @@ def _last_case(page: Path, heading: str) -> Case:
 
 def check_run(run: Run, plan: Plan) -> None:
     """Compile and launch. Raises AssertionError when something else happens than is stated."""
-    names: dict[str, Any] = {"np": np, "rng": np.random.default_rng(7), "Buffer": Buffer}
-    stated: dict[str, list[str]] = {"check": [], "finds": []}
-    for line in run.lines:
-        word, _, rest = line.partition(":")
-        if word in stated:
-            stated[word].append(rest.strip())
-        else:
-            exec(line, names)
-    compiled, blocks = _compiled(run.page, run.heading), names.pop("blocks")
-    result = compiled.launch(blocks, names, plan=plan)
+    compiled, names = compile_page(run.page, run.heading), _names(run)
+    result = compiled.launch(names["blocks"], names, plan=plan)
     found = {finding.kind for finding in result.findings}
-    assert found == {Kind[name] for name in stated["finds"]}, "\n".join(map(str, result.findings))
+    assert found == {Kind[name] for name in _stated(run, "finds")}, _listed(result)
     after = compiled.outputs(result)
-    for check in stated["check"]:
+    for check in _stated(run, "check"):
         assert np.all(eval(check, names | after)), f"{check}: {after}"
+
+
+def has_faults_without(run: Run, number: int, plan: Plan) -> bool:
+    """Whether the emulator finds anything when a planned operation is left out."""
+    compiled, names = compile_page(run.page, run.heading, (number,)), _names(run)
+    return bool(compiled.launch(names["blocks"], names, plan=plan).findings)
+
+
+def _names(run: Run) -> dict[str, Any]:
+    """What the assignments of a fence define."""
+    names: dict[str, Any] = {"np": np, "rng": np.random.default_rng(7), "Buffer": Buffer}
+    for line in run.lines:
+        if not _STATEMENT.match(line):
+            exec(line, names)
+    return names
+
+
+def _stated(run: Run, word: str) -> list[str]:
+    """What follows a word at the start of a line: the checks, or the kinds of findings."""
+    found = (_STATEMENT.match(line) for line in run.lines)
+    return [match[2] for match in found if match and match[1] == word]
+
+
+def _listed(result: RunResult) -> str:
+    return "\n".join(map(str, result.findings))

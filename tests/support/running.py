@@ -102,15 +102,17 @@ def _argument(parameter: typed.Variable, arguments: Mapping[str, Array | float])
     return value
 
 
-def compile_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Compiled:
-    """Compile `root` among the files `texts` for the (last) target that `flags` name."""
+def compile_texts(
+    texts: Mapping[str, str], root: str, flags: str = "", dropped: tuple[int, ...] = ()
+) -> Compiled:
+    """Compile `root` among the files `texts` for the (last) target that `flags` name, without the
+    planned operations of the numbers `dropped`."""
     session = check_texts(texts, root, flags)
+    session.options = replace(session.options, dropped_sync=dropped)
     return Compiled(session, session.files.known(root), session.options.target.name)
 
 
 def compile_file(path: Path, target: str = "sm_80", dropped: tuple[int, ...] = ()) -> Compiled:
-    """Compile a file on the disk, without the planned operations of the numbers `dropped`."""
+    """Compile a file on the disk; see `compile_texts`."""
     texts = {str(path): path.read_text(encoding="utf-8")}
-    session = check_texts(texts, str(path), f"--target {target}")
-    session.options = replace(session.options, dropped_sync=dropped)
-    return Compiled(session, session.files.known(str(path)), session.options.target.name)
+    return compile_texts(texts, str(path), f"--target {target}", dropped)
