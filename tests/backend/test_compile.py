@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _ctypes
 import os
 import subprocess
 import sys
@@ -114,8 +115,13 @@ def test_an_unknown_target_is_no_fault_of_the_program(compiler: Compiler) -> Non
 def test_a_library_that_does_not_load(tmp_path: Path) -> None:
     broken = tmp_path / "libnvrtc.so.13"
     broken.write_bytes(b"not a library")
-    with pytest.raises(ToolchainFailure, match="does not load"):
+    with pytest.raises(ToolchainFailure, match="does not load as NVRTC"):
         Nvrtc(broken)
+
+
+def test_a_library_that_is_something_else() -> None:
+    with pytest.raises(ToolchainFailure, match="nvrtcGetErrorString"):
+        Nvrtc(Path(_ctypes.__file__))
 
 
 def test_an_nvcc_that_does_not_start(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_all_or_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc")
 def test_errors_name_the_output() -> None:
-    with pytest.raises(OSError, match="k.cubin") as raised:
+    with pytest.raises(OSError, match=r"k\.cubin") as raised:
         write_outputs([Output(path=Path("/proc/k.cubin"), content=b"one")])
     assert raised.value.filename == "/proc/k.cubin"
 

@@ -1,4 +1,4 @@
-"""A constant is what the same expression gives at run time: conversions and arithmetic, all types."""
+"""A constant is what the same expression gives at run time, over all types."""
 
 from __future__ import annotations
 

@@ -61,6 +61,5 @@ def dump(
     if text is not None:
         write(sys.stdout, text if text.endswith("\n") else text + "\n")
     shown = Presentation(format=format_, color=color, max_errors=max_errors)
-    if format_ == "text" or text is None:
-        show_problems(session, shown, sys.stderr)
+    show_problems(session, shown, sys.stderr, output_is_taken=True)
     return session.exit_code

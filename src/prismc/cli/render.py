@@ -42,10 +42,14 @@ def style_for(stream: TextIO, color: str) -> Style:
     return colored if color == "always" else plain
 
 
-def show_problems(session: Session, presentation: Presentation, stream: TextIO) -> None:
-    """Write the problems of a run: text to `stream`, JSON to standard output always."""
+def show_problems(
+    session: Session, presentation: Presentation, stream: TextIO, *, output_is_taken: bool = False
+) -> None:
+    """Write the problems of a run: text to `stream`; JSON to standard output, or to standard error
+    where a program or a dump goes to standard output."""
     if presentation.format == "json":
-        write(sys.stdout, render_json(session.problems, session.files))
+        taken = sys.stderr if output_is_taken else sys.stdout
+        write(taken, render_json(session.problems, session.files))
         return
     style = style_for(stream, presentation.color)
     write(stream, render_problems(session.problems, session.files, style, presentation.max_errors))

@@ -130,10 +130,11 @@ class Nvrtc:
 def _load(path: Path) -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(str(path))
-    except OSError as error:
+        if "builtins" not in path.name:
+            library.nvrtcGetErrorString.restype = ctypes.c_char_p
+    except (OSError, AttributeError) as error:  # no library, or another one
         raise ToolchainFailure(
-            f"{path} does not load: {error}", "reinstall nvidia-cuda-nvrtc"
+            f"{path} does not load as NVRTC: {error}",
+            "reinstall nvidia-cuda-nvrtc, or correct PRISMC_NVRTC",
         ) from error
-    if "builtins" not in path.name:
-        library.nvrtcGetErrorString.restype = ctypes.c_char_p
     return library

@@ -154,10 +154,7 @@ class Evaluator:
                 chosen = value if self._value(condition, values) else otherwise
                 return self._value(chosen, values)
             case typed.Convert(operand=operand):
-                known, target = self._value(operand, values), _require(expression.type)
-                if not is_convertible(known, target):
-                    raise NotKnown
-                return convert(known, target)
+                return _converted(self._value(operand, values), _require(expression.type))
             case typed.Call(callee=callee, arguments=arguments):
                 return self._call(callee, tuple(self._value(a, values) for a in arguments))
             case _:
@@ -179,6 +176,12 @@ def _require(of: Type) -> Scalar:
     if scalar is None:
         raise NotKnown
     return scalar
+
+
+def _converted(value: Number, target: Scalar) -> Number:
+    if not is_convertible(value, target):
+        raise NotKnown
+    return convert(value, target)
 
 
 def _operate(sign: str, left: Number, right: Number, of: Type) -> Number:
