@@ -103,7 +103,7 @@ def build(
     elif built is not None:
         write_built(session, built)
     shown = Presentation(format=format_, color=color, max_errors=max_errors)
-    show_problems(session, shown, sys.stderr, output_is_taken=out == "-")
+    show_problems(session, shown, sys.stderr)
     wants_report = sys.stdout.isatty() if report is None else report
     if built is not None and not session.exit_code and wants_report and format_ == "text":
         show_reports(built.reports)

@@ -46,7 +46,7 @@ def show_problems(
     session: Session, presentation: Presentation, stream: TextIO, *, output_is_taken: bool = False
 ) -> None:
     """Write the problems of a run: text to `stream`; JSON to standard output, or to standard error
-    where a program or a dump goes to standard output."""
+    where the run's own result goes to standard output."""
     if presentation.format == "json":
         taken = sys.stderr if output_is_taken else sys.stdout
         write(taken, render_json(session.problems, session.files))
