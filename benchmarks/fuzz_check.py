@@ -52,7 +52,8 @@ def main() -> int:
     sources = [*(ROOT / "examples").glob("*.prism"), *(ROOT / "stdlib").glob("*.prism")]
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(sources)}
     names = list(texts)
-    work = [(names[i % len(names)], texts[names[i % len(names)]], i) for i in range(options.count)]
+    seeds = range(options.first, options.first + options.count)
+    work = [(names[i % len(names)], texts[names[i % len(names)]], i) for i in seeds]
     started = time.perf_counter()
     with multiprocessing.Pool(options.jobs, prepare, (options.build,)) as pool:
         outcomes = pool.starmap(fuzz, work, chunksize=20)
@@ -69,6 +70,7 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=1_000, help="how many mutations")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes")
     parser.add_argument("--build", action="store_true", help="build the programs that check")
     return parser.parse_args()
