@@ -84,13 +84,17 @@ class Accesses:
         self._trips = loops
 
     def view(self, view: typed.View, loops: tuple[int, ...]) -> None:
-        """Note a narrowing before anything goes through it."""
+        """Note a narrowing before anything goes through it. What is claimed is one piece, which one
+        arm may hand on to another."""
         perspective = view.variable.perspective
+        is_claimed = view.variable.kind is typed.VariableKind.CLAIM
+        is_divided = perspective.level is Level.THREAD and not is_claimed
         self.view_uses[view.variable] = ViewUse(
             view=(view.variable.id,),
             name=view.variable.name,
             is_disjoint=view.variable in self._disjoint,
-            size=perspective.size if perspective.level is Level.THREAD else 0,
+            is_claim=view.variable.kind is typed.VariableKind.CLAIM,
+            size=perspective.size if is_divided else 0,
             loops=loops,
             is_async=view.is_async,
         )
