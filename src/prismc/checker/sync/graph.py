@@ -56,6 +56,7 @@ class ViewUse(Record):
     loops: tuple[int, ...]
     is_async: bool = False
     is_disjoint: bool = False
+    is_claim: bool = False
 
     def keeps_pieces(self, loops: Iterable[int]) -> bool:
         """Whether pieces stay apart between two accesses that lie `loops` apart: in one execution
