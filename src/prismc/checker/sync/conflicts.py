@@ -166,7 +166,7 @@ class Conflicts:
                 threads = (earlier.footprint.threads, later.footprint.threads)
                 return Meeting(classes=(threads,), is_exact=False)
             return NEVER
-        piece = shared_piece(earlier, later, crossed)
+        piece = _shared_piece(earlier, later, crossed)
         if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
             return NEVER
         found = meet(
@@ -300,7 +300,7 @@ def _are_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
     )
 
 
-def shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
+def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
     """Threads of the smallest piece that both accesses go through in one execution of its
     narrowing; 0 if there is none below a block."""
     loops = [loop for loop, _ in crossed]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from prismc.checker.sync.conflicts import Conflict, Conflicts, shared_piece
+from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import two_threads
 from prismc.checker.sync.errors import (
     DeniedIterations,
@@ -56,13 +56,26 @@ def report_meetings(conflicts: Conflicts, barriers: Iterable[Barrier], sink: Sin
     for barrier in barriers:
         units = barrier.insertion.region.units
         for reason in barrier.reasons:
-            size = shared_piece(reason.earlier, reason.later, reason.crossed)
+            size = _piece(reason)
             first, second = two_threads(reason.earlier_threads, reason.later_threads)
             if reason.is_exact and size and first // size != second // size:
                 element = conflicts.meeting(
                     reason.earlier, reason.later, reason.crossed, units
                 ).element
                 sink.report(_meeting(reason, first, second, element))
+
+
+def _piece(reason: Conflict) -> int:
+    """Threads of the smallest piece of one execution of a partition that both accesses go through;
+    0 if there is none. What is claimed is one piece, and whoever owns it may hand it on."""
+    loops = [loop for loop, _ in reason.crossed]
+    sizes = [
+        mine.size
+        for mine in reason.earlier.views
+        for other in reason.later.views
+        if mine.view == other.view and mine.keeps_pieces(loops) and not mine.is_claim
+    ]
+    return min(sizes, default=0)
 
 
 def _meeting(reason: Conflict, first: int, second: int, element: int) -> MeetingPieces:
