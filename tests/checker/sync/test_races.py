@@ -34,6 +34,14 @@ def scan(x: ptr(f32)):
     partition x as y @ thread[1] at t:
         y[0] = y[0] + y[1]
 """
+STATEMENTS = """
+@requires(block[1], thread[64])
+def two(x: ptr(f32)):
+    t: int @ thread[1] = id()
+    partition x as y @ thread[1] at t:
+        y[0] = 1.0
+        y[1] = 2.0
+"""
 TABLE = """
 @requires(block[1], thread[64])
 def fill(n: int, table: ptr(const int)):
@@ -80,7 +88,13 @@ def _checked(text: str, races: str = "warn") -> tuple[Session, int]:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [(OVERLAP, "P0603"), (ITERATIONS, "P0602"), (STATEMENT, "P0603")]
+    ("text", "code"),
+    [
+        (OVERLAP, "P0603"),
+        (ITERATIONS, "P0602"),
+        (STATEMENT, "P0603"),
+        (STATEMENTS, "P0608"),
+    ],
 )
 def test_severity_is_by_option(text: str, code: str) -> None:
     plans = set()
@@ -122,3 +136,12 @@ def test_disjoint_tiles_need_no_order_between_blocks() -> None:
 def test_what_certainly_meets_is_told_all_the_same() -> None:
     session, _ = _checked(CERTAIN)
     assert [problem.code for problem in session.problems] == ["P0603"]
+
+
+def test_both_lines_and_threads_are_told() -> None:
+    session, operations = _checked(STATEMENTS)
+    (problem,) = session.problems
+    assert "thread 1 writes and thread 0 writes element 1 of `x`" in problem.shown_message()
+    assert session.files.position(problem.at).line == 7
+    assert [session.files.position(each.at).line for each in problem.related] == [6]
+    assert operations == 1
