@@ -42,6 +42,27 @@ kernel late(n: int, y: ptr(f32)):
 """
 
 
+COPIES = """\
+from std.copy import cp_async
+
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+@assume(aligned(X, 16))
+kernel turn(X: ptr(const f32), Y: ptr(f32)):
+    b: int @ block[1] = id()
+    partition X as xb @ block[1] at b * 256, Y as yb @ block[1] at b * 64:
+        group block[1]:
+            shared S: f32[256] align 16
+            t: int @ thread[1] = id()
+            partition S as s @ thread[1] at t * 4, xb as x @ thread[1] at t * 4:
+                group thread[1]:
+                    async s as d:
+                        cp_async(d, x, 16)
+            partition yb as y @ thread[1] at t:
+                y[0] = S[255 - t]
+"""
+
+
 def _prove(capfd: pytest.CaptureFixture[str], file: str, *more: str) -> tuple[int, str, str]:
     code = run(["sync", file, "--prove", *more])
     sys.stdout.flush()
@@ -82,6 +103,20 @@ def test_an_operation_that_is_not_missed_is_told(
     assert code == 0
     assert "found 2 of 2" in out
     assert "data race" in out
+
+
+def test_copies_have_groups_and_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("copies.prism").write_text(COPIES)
+    words = ["--grid", "2", "--arg", "X=randn(512)", "--arg", "Y=zeros(128)"]
+    code, out, _ = _prove(capfd, "copies.prism", *words)
+    assert code == 0
+    assert "found 3 of 3" in out
+    assert "cp.async.wait_group 0" in out
+    _, out, _ = _prove(capfd, "copies.prism", *words, "--format", "json")
+    jsonschema.validate(json.loads(out), SCHEMA)
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,9 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
 
 
 def _instruction(operation: SyncOperation, ptx: str) -> str:
+    """The instruction with its numbers; the mask of a warp barrier depends on the lane."""
     if not operation.barrier:
-        return ptx
+        return ptx.replace("count", str(operation.count))
     first = f"{operation.barrier} + group" if operation.count else str(operation.barrier)
     return ptx.replace("barrier, count", f"{first}, {operation.count}")
 

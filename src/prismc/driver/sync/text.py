@@ -20,6 +20,7 @@ from prismc.hardware.primitives import Cost
 from prismc.source.files import Files
 
 MOST_RANGES = 4
+GROUPS = "a wait counts groups of copies, and this ends one"
 NOTHING = "no function here touches memory\n"
 
 
@@ -105,10 +106,13 @@ def _operation(operation: Operation, function: Function, style: Style) -> Iterat
     yield style(Role.HELP, f"#{operation.number} {operation.title}, {where}")
     yield f"   instruction: {operation.instruction}"
     yield f"   cost: {operation.cost.value} of {len(Cost)}, {COSTS[operation.cost]}"
-    yield f"   orders {len(operation.merged)}:"
-    yield from (f"     {reason_words(each, function.file)}" for each in operation.merged)
-    yield "   cannot be left out:"
-    yield from (f"     {without_words(each)}" for each in operation.needed)
+    if operation.merged:
+        yield f"   orders {len(operation.merged)}:"
+        yield from (f"     {reason_words(each, function.file)}" for each in operation.merged)
+        yield "   cannot be left out:"
+        yield from (f"     {without_words(each)}" for each in operation.needed)
+    else:
+        yield f"   cannot be left out: {GROUPS}"
     if operation.witness is not None:
         yield "   found without it:"
         yield f"     {witness_words(operation.witness)}"
