@@ -81,6 +81,38 @@ none.prism:7: def plain: needs none
 """
 
 
+REASONS = """\
+from std.atomic import fetch_add
+
+@requires(block[1], thread[64])
+def tally(count: ptr(atomic int)):
+    group thread[1]:
+        old: int = fetch_add[relaxed, block[1]](count, 0, 1)
+
+@requires(block[1], thread[64])
+def f(n: int, race: ptr(f32), paths: ptr(f32)):
+    t: int @ thread[1] = id()
+    partition race as y @ thread[1] at t:
+        y[0] = y[0] + y[1]
+    if n > 3:
+        partition paths as y @ thread[1] at t:
+            y[0] = 1.0
+    else:
+        v: f32 @ thread[1] = paths[63 - t]
+
+@requires(block[1], thread[64])
+def turned(s: ptr(f32)) -> f32 @ thread[1]:
+    t: int @ thread[1] = id()
+    partition s as y @ thread[1] at t:
+        y[0] = 1.0
+    return s[63 - t]
+
+@requires(block[1], thread[64])
+def g(called: ptr(f32)):
+    v: f32 @ thread[1] = turned(called)
+"""
+
+
 class Ran(NamedTuple):
     code: int
     out: str
@@ -121,6 +153,18 @@ def test_colours_are_the_only_difference(prismc: Runner) -> None:
     plain = "".join(part.partition("m")[2] if i else part for i, part in
                     enumerate(colored.split("\x1b[")))  # fmt: skip
     assert plain == TURN_TEXT
+
+
+def test_memory_without_an_operation_has_its_reason(prismc: Runner) -> None:
+    Path("reasons.prism").write_text(REASONS)
+    text = prismc("sync", "reasons.prism", "--color", "never").out
+    for line in (
+        "nothing for `race`, `paths`: threads meet in it only on different paths, or where a "
+        "warning tells",
+        "nothing for `count`: only updated atomically",
+        "nothing for `called`: the functions that are called make the order",
+    ):
+        assert line in text
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

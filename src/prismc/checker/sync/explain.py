@@ -34,6 +34,7 @@ class Settled(Enum):
     UPDATED = "only updated atomically"
     APART = "each thread keeps to its own elements"
     ORDERED = "the functions that are called make the order"
+    ELSEWHERE = "threads meet in it only on different paths, or where a warning tells"
 
 
 class Touched(Record):
@@ -142,7 +143,9 @@ def _why(accesses: list[Access], function: Function, *, calls_order: bool) -> Se
         return Settled.READ
     if kinds == {AccessKind.UPDATE}:
         return Settled.UPDATED
-    return Settled.ORDERED if calls_order and _meet(accesses, function) else Settled.APART
+    if not _meet(accesses, function):
+        return Settled.APART
+    return Settled.ORDERED if calls_order else Settled.ELSEWHERE
 
 
 def _meet(accesses: list[Access], function: Function) -> bool:
