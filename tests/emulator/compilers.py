@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from prismc.backend.toolchain.nvcc import Nvcc
 from prismc.backend.toolchain.nvrtc import Nvrtc
 
 KERNELS = Path(__file__).with_name("kernels")
+# Compiling takes most of these tests' time, and the kernels change seldom.
+_KEPT = Path(__file__).parents[2] / ".pytest_cache" / "ptx"
 
 
 @lru_cache(maxsize=1)
@@ -34,12 +38,28 @@ def ptx_of(source: str, target: str = "sm_80", compiler: str = "nvrtc") -> str:
     chosen = _nvrtc() if compiler == "nvrtc" else _nvcc()
     if chosen is None:
         pytest.skip("nvcc is not installed")
+    key = "\0".join((chosen.description, target, source))
+    kept = _KEPT / f"{sha256(key.encode()).hexdigest()}.ptx"
+    if not kept.exists():
+        _keep(kept, _compiled(chosen, source, target))
+    return kept.read_text(encoding="utf-8")
+
+
+def _compiled(chosen: Nvrtc | Nvcc, source: str, target: str) -> str:
     compilation = chosen.compile(
         CudaModule(name="kernel.cu", text=source, kernels=(), files=("kernel.cu",)), target
     )
     assert compilation.cubin is not None, compilation.log
     assert compilation.ptx is not None
     return compilation.ptx
+
+
+def _keep(path: Path, text: str) -> None:
+    """Writes a file that other test processes may be writing too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    own = path.with_suffix(f".{os.getpid()}")
+    own.write_text(text, encoding="utf-8")
+    own.replace(path)
 
 
 def kernel_text(name: str) -> str:

@@ -164,13 +164,13 @@ def _bulk_pipeline(random: Random) -> Launch:
 def _tensor_tiles(swizzle: int) -> Callable[[Random], Launch]:
     def make(random: Random) -> Launch:
         width = swizzle // 4 if swizzle else 16
-        data = random.integers(-50, 50, (37, 68)).astype(np.float32)
+        data = random.integers(-50, 50, (20, 36)).astype(np.float32)
         mode = str(swizzle) if swizzle else "none"
         tensors = [
             Tensor(array=array, box=(16, width), swizzle=mode)
             for array in (data, np.zeros_like(data))
         ]
-        return Launch((-(-68 // width), 3), 64, tensors, {1: 3 * data})
+        return Launch((-(-36 // width), 2), 64, tensors, {1: 3 * data})
 
     return make
 

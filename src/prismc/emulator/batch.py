@@ -117,12 +117,12 @@ class Batch:
         if old is not None and old.size >= size:
             return
         region = Region("local", "local", 0, size, self.geometry.count)
+        if self.machine.poison:
+            region.written = np.zeros(len(region.data), np.bool_)
         if old is not None:
-            rows = region.data.reshape(self.geometry.count, region.stride)
-            rows[:, : old.stride] = old.data.reshape(self.geometry.count, old.stride)
+            _take_over(region, old, self.geometry.count)
         self.local = region
         self.local_base = self.every_lane * region.stride
-        self.machine.watch_local(region, old)
 
     def push(self, frame: Frame, block: int, mask: Lanes | None, count: int, crew: int) -> None:
         """Makes lanes ready to execute `block`, together with others of the crew there."""
@@ -235,3 +235,12 @@ class Batch:
             self.copies.finish()
             self.bulk.finish()
             self.products.finish()
+
+
+def _take_over(region: Region, old: Region, copies: int) -> None:
+    """What a smaller region held, its marks included."""
+    pairs = [(region.data, old.data)]
+    if region.written is not None and old.written is not None:
+        pairs.append((region.written, old.written))
+    for new, before in pairs:
+        new.reshape(copies, -1)[:, : old.stride] = before.reshape(copies, -1)

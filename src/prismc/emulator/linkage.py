@@ -25,7 +25,7 @@ from prismc.emulator.ptx.tree import (
 from prismc.emulator.semantics.registry import Lanes
 
 if TYPE_CHECKING:
-    from prismc.emulator.findings import Findings
+    from prismc.emulator.faults.every import Findings
     from prismc.emulator.lanes import Run
     from prismc.emulator.machine import Machine
 

@@ -10,14 +10,15 @@ import numpy as np
 
 from prismc.emulator.batch import Batch
 from prismc.emulator.checks.clocks import Clocks
+from prismc.emulator.checks.engines import EngineWatch
 from prismc.emulator.checks.order import ClockEvents
-from prismc.emulator.checks.races import RaceWatch
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.code import Code
 from prismc.emulator.copies import Deferred
 from prismc.emulator.deadlock import report_deadlock
 from prismc.emulator.events import Async, Events, Watch
-from prismc.emulator.findings import Findings, Kind
+from prismc.emulator.faults.every import Findings
+from prismc.emulator.findings import Kind
 from prismc.emulator.geometry import WARP, Dim3, Geometry, Shape
 from prismc.emulator.linkage import Linkage, source_name
 from prismc.emulator.memory import GlobalMemory, Region
@@ -86,7 +87,7 @@ class Machine:
             return
         clocks = Clocks()
         signals = Signals(clocks)
-        kind = Profiler if profile else RaceWatch
+        kind = Profiler if profile else EngineWatch
         self.watch = kind(self, clocks, signals, races=races, uninitialised=uninitialised)
         if profile:
             self.counts = {}
@@ -240,9 +241,6 @@ class Machine:
         """Raises TimeLimit when the time is over."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise TimeLimit
-
-    def watch_local(self, region: Region, old: Region | None) -> None:
-        """A batch's local memory was made or has grown."""
 
     def array_name(self, region: Region, offset: int) -> str:
         """The name of the array at an offset of a region."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks
-from prismc.emulator.checks.races import RaceWatch
+from prismc.emulator.checks.engines import EngineWatch
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.geometry import WARP
 from prismc.emulator.memory import Place
@@ -101,7 +101,7 @@ class Profile(Record):
         return counts, traffic
 
 
-class Profiler(RaceWatch):
+class Profiler(EngineWatch):
     """Counts memory traffic beside whatever else is watched."""
 
     def __init__(

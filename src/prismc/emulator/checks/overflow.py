@@ -19,7 +19,7 @@ from prismc.emulator.ptx.tree import Address, Immediate, Instruction, Operand, R
 from prismc.emulator.semantics.registry import bits_of
 
 if TYPE_CHECKING:
-    from prismc.emulator.findings import Findings
+    from prismc.emulator.faults.every import Findings
     from prismc.emulator.lanes import Run
 
 _WORD = 1 << 32

@@ -115,9 +115,11 @@ def copy_local(batch: Batch, lanes: Lanes | None, source: int, target: int, size
     region = batch.local
     if region is None:
         return
-    rows = region.data.reshape(batch.geometry.count, region.stride)
     chosen = slice(None) if lanes is None else lanes
-    rows[chosen, target : target + size] = rows[chosen, source : source + size]
+    for content in (region.data, region.written):
+        if content is not None:
+            rows = content.reshape(batch.geometry.count, region.stride)
+            rows[chosen, target : target + size] = rows[chosen, source : source + size]
 
 
 def read_local(run: Run, frame: Frame, name: str, size: int) -> Lanes:

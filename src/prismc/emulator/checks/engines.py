@@ -1,0 +1,118 @@
+"""Accesses of asynchronous operations: from issue to completion they own their memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prismc.emulator.checks.clocks import TENSOR_CORES
+from prismc.emulator.checks.races import RaceWatch
+from prismc.emulator.checks.stores import mark_written
+from prismc.emulator.events import Async
+from prismc.emulator.geometry import WARP
+from prismc.emulator.memory import Place
+from prismc.emulator.semantics.registry import Lanes
+
+if TYPE_CHECKING:
+    from prismc.emulator.batch import Batch
+    from prismc.emulator.lanes import Run
+
+
+class EngineWatch(RaceWatch):
+    """Watches also what asynchronous operations do."""
+
+    def begin_write(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        if not self._is_tracked(place.region):
+            return
+        touch = self._touch(run, operation.site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "overwrites what", writes=True)
+        self._against_writer(run, touch, "overwrites what")
+        for name in ("readers", "strong readers", "strong writers"):
+            self._against(run, touch, name, "overwrites what")
+            if operation.in_async_proxy:
+                self._against_unfenced(run, touch, touch.shadow.tables.get(name), "reads")
+        if operation.in_async_proxy:
+            self._against_unfenced(run, touch, touch.shadow.writer, "writes")
+        self.flight.begin(operation, touch.shadow, touch.access, writes=True)
+
+    def finish_write(
+        self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes
+    ) -> None:
+        if place.region.written is not None:
+            mark_written(place.region, place.offsets, size)
+        if not self._is_tracked(place.region):
+            return
+        shadow, access, _ = self._access(batch, operation.site, place.region, place.offsets, size,
+                                         lanes)  # fmt: skip
+        self.flight.end(operation, shadow, access, writes=True)
+        shadow.writer.note(access)
+
+    def delivered(
+        self, batch: Batch, operation: Async, place: Place, size: int, block: int, barrier: int
+    ) -> int:
+        known = self.clocks.of(batch)
+        if place.region.written is not None:
+            mark_written(place.region, place.offsets, size)
+        engine = known.width + barrier // 8 % TENSOR_CORES
+        if self._is_tracked(place.region):
+            lanes = np.zeros(len(place.offsets), np.int64)
+            shadow, access, _ = self._access(
+                batch, operation.site, place.region, place.offsets, size, lanes
+            )
+            self.flight.end(operation, shadow, access, writes=True)
+            number = int(known.block_numbers[block]) * known.row_width + engine
+            shadow.writer.note(access._replace(threads=np.full(len(access.granules), number)))
+        row = np.zeros(known.row_width, np.int32)
+        row[engine] = self.clocks.tick()
+        return self.clocks.views.add({int(known.block_numbers[block]): row})
+
+    def begin_read(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        if place.region.written is not None:
+            self._check_written(run, operation.site, place, size)
+        if not self._is_tracked(place.region):
+            return
+        touch = self._touch(run, operation.site, place, size)
+        self.flight.check(run, touch.shadow, touch.access, "reads what", writes=False)
+        self._against_writer(run, touch, "reads what")
+        self._against(run, touch, "strong writers", "reads what")
+        if operation.in_async_proxy:
+            self._against_unfenced(run, touch, touch.shadow.writer, "writes")
+        self.flight.begin(operation, touch.shadow, touch.access, writes=False)
+
+    def finish_read(
+        self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes | None
+    ) -> None:
+        if not self._is_tracked(place.region):
+            return
+        someone = np.zeros(len(place.offsets), np.int64) if lanes is None else lanes
+        shadow, access, _ = self._access(
+            batch, operation.site, place.region, place.offsets, size, someone
+        )
+        self.flight.end(operation, shadow, access, writes=False)
+        if lanes is not None:
+            shadow.table("readers").note(access)
+
+    def finish_products(
+        self, batch: Batch, operation: Async, place: Place, size: int, warps: Lanes
+    ) -> None:
+        if not self._is_tracked(place.region):
+            return
+        known = self.clocks.of(batch)
+        now = self.clocks.now
+        per_block = known.width // WARP
+        for warp in warps.tolist():
+            lanes = np.full(len(place.offsets), warp * WARP)
+            shadow, access, _ = self._access(
+                batch, operation.site, place.region, place.offsets, size, lanes
+            )
+            self.flight.end(operation, shadow, access, writes=False)
+            core = TENSOR_CORES + warp % per_block % TENSOR_CORES
+            block = int(known.block_numbers[warp // per_block])
+            number = block * known.row_width + known.width + core
+            shadow.table("readers").note(
+                access._replace(threads=np.full(len(access.granules), number))
+            )
+            own = warp * WARP + np.arange(WARP)
+            known.engine_matrix()[own, core] = now + 1
+        self.clocks.tick()
