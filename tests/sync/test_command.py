@@ -113,6 +113,19 @@ def g(called: ptr(f32)):
 """
 
 
+EITHER = """\
+@requires(block[1], thread[64])
+def f(a: ptr(f32), b: ptr(f32), n: int):
+    t: int @ thread[1] = id()
+    x: ptr(f32) = a
+    if n > 1:
+        x = b
+    partition x as y @ thread[1] at t:
+        y[0] = 1.0
+    v: f32 @ thread[1] = a[63 - t]
+"""
+
+
 class Ran(NamedTuple):
     code: int
     out: str
@@ -165,6 +178,14 @@ def test_memory_without_an_operation_has_its_reason(prismc: Runner) -> None:
         "nothing for `called`: the functions that are called make the order",
     ):
         assert line in text
+
+
+def test_two_names_of_one_memory_are_both_told(prismc: Runner) -> None:
+    Path("either.prism").write_text(EITHER)
+    text = prismc("sync", "either.prism").out
+    assert "RAW a, b then a: line 8 writes (all threads), line 9 reads (all threads)" in text
+    assert "thread 63 reads `a`, which may have the same bytes, (line 9), in no order" in text
+    assert "nothing for" not in text
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -81,7 +81,13 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
         )
         for each in operations
     )
-    ordered = {edge.later.root for account in accounts for edge in account.merged}
+    ordered = {
+        name
+        for account in accounts
+        for edge in account.merged
+        for side in (edge.earlier, edge.later)
+        for name in side.root.split(", ")
+    }
     return FunctionAccount(
         instance=function.instance,
         operations=accounts,

@@ -121,7 +121,13 @@ def _operation(operation: Operation, function: Function, style: Style) -> Iterat
 def reason_words(reason: Reason, file: str) -> str:
     """`RAW s: line 5 writes (thread 0), line 6 reads (threads 32..63), forward`."""
     earlier, later = (_side(side, file) for side in (reason.earlier, reason.later))
-    return f"{reason.hazard} {reason.earlier.root}: {earlier}, {later}, {path_words(reason)}"
+    return f"{reason.hazard} {memory_words(reason)}: {earlier}, {later}, {path_words(reason)}"
+
+
+def memory_words(reason: Reason) -> str:
+    """What both touch: one array, or two that have the same bytes at different times."""
+    first, second = reason.earlier.root, reason.later.root
+    return first if first == second else f"{first} then {second}"
 
 
 def path_words(reason: Reason) -> str:
@@ -134,9 +140,10 @@ def without_words(reason: Reason) -> str:
     first, second = reason.witness
     earlier, later = reason.earlier, reason.later
     next_time = ", in a later iteration" if reason.loop else ""
+    it = "it" if earlier.root == later.root else f"`{later.root}`, which may have the same bytes,"
     return (
         f"thread {first} {earlier.verb} `{earlier.root}` (line {earlier.line}) and thread {second} "
-        f"{later.verb} it (line {later.line}{next_time}), in no order"
+        f"{later.verb} {it} (line {later.line}{next_time}), in no order"
     )
 
 
