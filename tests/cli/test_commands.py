@@ -32,6 +32,13 @@ kernel fill(Y: ptr(f32)):
 """
 BAD = "@requires(block[1], thread[64])\ndef f():\n    group thread[5]:\n        pass\n"
 BAD_CODE = "P0402"
+RACE = """\
+@requires(block[1], thread[64])
+def f(x: ptr(f32)):
+    t: int @ thread[1] = id()
+    partition x as y @ thread[1] at t / 2:
+        y[0] = 1.0
+"""
 
 
 class Ran(NamedTuple):
@@ -67,6 +74,16 @@ def prismc(
 
 def test_check_good(prismc: Runner) -> None:
     assert prismc("check", "good.prism") == Ran(0, "", "")
+
+
+def test_races_are_judged_by_option(prismc: Runner) -> None:
+    Path("race.prism").write_text(RACE)
+    warned, denied, silent = (
+        prismc("check", "race.prism", "--races", races) for races in ("warn", "deny", "off")
+    )
+    assert warned.out.startswith("warning[P0603]")
+    assert denied.out.startswith("error[P0603]")
+    assert [warned.code, denied.code, silent] == [0, 1, Ran(0, "", "")]
 
 
 def test_check_bad(prismc: Runner) -> None:

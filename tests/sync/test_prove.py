@@ -105,6 +105,32 @@ def test_an_operation_that_is_not_missed_is_told(
     assert "data race" in out
 
 
+RACE = """\
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+kernel race(y: ptr(f32)):
+    partition y as tile @ block[1] at id(block[1]) * 64:
+        group block[1]:
+            t: int @ thread[1] = id()
+            partition tile as out @ thread[1] at t / 2:
+                out[0] = f32(t)
+"""
+
+
+def test_a_program_that_races_has_no_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("race.prism").write_text(RACE)
+    words = ["--grid", "1", "--arg", "y=zeros(64)", "--schedules", "3", "--format", "json"]
+    code, out, err = _prove(capfd, "race.prism", *words)
+    assert code == 1
+    assert "P0603" in err
+    proof = json.loads(out)["proof"]
+    assert not proof["holds"]
+    assert {fault["kind"] for fault in proof["faults"]} == {"data race"}
+
+
 def test_copies_have_groups_and_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
