@@ -1,72 +1,14 @@
-"""The test kernels: launches with random arguments, what must come out, and ways to break them.
-
-A fault is an edit of the CUDA text and the kinds of finding that it must yield.
-"""
+"""Test kernels: the classics, copies, and the units of newer architectures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from emulator.kernel_cases import RACE, RACE_OR_ORDER, SYNC, Fault, Kernel, Launch, Random
 from prismc.emulator.findings import Kind
 from prismc.emulator.host import Tensor
-
-Array = np.ndarray[Any, Any]
-Random = np.random.Generator
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Arguments, and by position the expected content of array arguments."""
-
-    grid: int | Sequence[int]
-    block: int | Sequence[int]
-    args: list[Any]
-    expected: dict[int, Array]
-    tolerance: float = 0.0
-    dynamic_shared: int = 0
-    cluster: int | None = None
-
-
-@dataclass(frozen=True)
-class Fault:
-    """`old` (its `nth` occurrence, from 0) becomes `new`; one of `kinds` must be found."""
-
-    old: str
-    new: str
-    kinds: tuple[Kind, ...]
-    nth: int = 0
-
-    def apply(self, text: str) -> str:
-        """The text with the fault. Raises ValueError when `old` is not there."""
-        at = -1
-        for _ in range(self.nth + 1):
-            at = text.index(self.old, at + 1)
-        return text[:at] + self.new + text[at + len(self.old) :]
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A test kernel by the name of its file."""
-
-    name: str
-    make: Callable[[Random], Launch]
-    target: str = "sm_80"
-    faults: tuple[Fault, ...] = field(default=())
-    file: str = ""
-    defines: str = ""
-
-    @property
-    def text_name(self) -> str:
-        return self.file or self.name
-
-
-RACE = (Kind.RACE,)
-RACE_OR_ORDER = (Kind.RACE, Kind.ORDER)
-_SYNC = "__syncthreads();"
 
 
 def _reduce(random: Random) -> Launch:
@@ -213,7 +155,7 @@ KERNELS = (
         "reduce",
         _reduce,
         faults=(
-            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(SYNC, "", (*RACE, Kind.UNINIT)),
             Fault("part[32]", "part[7]", (Kind.BOUNDS,)),
             Fault("i < n", "i <= n", (Kind.BOUNDS,)),
             Fault("0xffffffffu, sum, d", "0x0000ffffu, sum, d", (Kind.PERSPECTIVE,)),
@@ -226,21 +168,21 @@ KERNELS = (
         "scan",
         _scan,
         faults=(
-            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
-            Fault(_SYNC, "", RACE, nth=1),
-            Fault(_SYNC, "", RACE, nth=2),
+            Fault(SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(SYNC, "", RACE, nth=1),
+            Fault(SYNC, "", RACE, nth=2),
             Fault("t >= d ? s[t - d] : 0", "s[t - d]", (Kind.BOUNDS,)),
-            Fault(_SYNC, "if (t >= d) __syncthreads();", (Kind.PERSPECTIVE, Kind.DEADLOCK), nth=1),
+            Fault(SYNC, "if (t >= d) __syncthreads();", (Kind.PERSPECTIVE, Kind.DEADLOCK), nth=1),
         ),
     ),
     Kernel(
         "transpose",
         _transpose,
         faults=(
-            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(SYNC, "", (*RACE, Kind.UNINIT)),
             Fault("y + j < rows)", "y + j <= rows)", (Kind.BOUNDS,)),
             Fault("if (x < rows && y + j < cols)", "if (y + j < cols)", (Kind.UNINIT, *RACE)),
-            Fault(_SYNC, "if (x < cols) __syncthreads();", (Kind.PERSPECTIVE, Kind.EXIT)),
+            Fault(SYNC, "if (x < cols) __syncthreads();", (Kind.PERSPECTIVE, Kind.EXIT)),
             Fault("tile[32][33]", "tile[31][33]", (Kind.BOUNDS,)),
         ),
     ),
@@ -248,8 +190,8 @@ KERNELS = (
         "histogram",
         _histogram,
         faults=(
-            Fault(_SYNC, "", RACE),
-            Fault(_SYNC, "", RACE, nth=1),
+            Fault(SYNC, "", RACE),
+            Fault(SYNC, "", RACE, nth=1),
             Fault("bins[threadIdx.x] = 0;", "", (Kind.UNINIT,)),
             Fault("atomicAdd(&bins[in[i]], 1u)", "bins[in[i]] += 1u", RACE),
             Fault("atomicAdd(&out[threadIdx.x], bins[threadIdx.x])",
@@ -261,8 +203,8 @@ KERNELS = (
         "sgemm",
         _sgemm,
         faults=(
-            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
-            Fault(_SYNC, "", RACE, nth=1),
+            Fault(SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(SYNC, "", RACE, nth=1),
             Fault("As[8][64]", "As[7][64]", (Kind.BOUNDS, *RACE)),
             Fault("k < K", "k <= K", (Kind.BOUNDS,)),
             Fault("As[8][64], Bs", "As[8][66], Bs", (Kind.ALIGN,)),
@@ -283,8 +225,8 @@ KERNELS = (
         faults=(
             Fault("__threadfence();", "", (Kind.ORDER,)),
             Fault("__threadfence();", "", (Kind.ORDER,), nth=1),
-            Fault(_SYNC, "", RACE, nth=1),
-            Fault(_SYNC, "", (*RACE, Kind.UNINIT), nth=2),
+            Fault(SYNC, "", RACE, nth=1),
+            Fault(SYNC, "", (*RACE, Kind.UNINIT), nth=2),
             Fault("atomicAdd(count, 1u)", "atomicAdd_block(count, 1u)", RACE_OR_ORDER),
             Fault("__threadfence();\n        last =", "__threadfence_block();\n        last =",
                   (Kind.ORDER,)),
@@ -297,7 +239,7 @@ KERNELS = (
             Fault("__threadfence();", "", (Kind.ORDER,)),
             Fault("__threadfence();", "", (Kind.ORDER,), nth=1),
             Fault("flags[b] = 1;", "if (b != 3) flags[b] = 1;", (Kind.DEADLOCK,)),
-            Fault(_SYNC, "", RACE, nth=2),
+            Fault(SYNC, "", RACE, nth=2),
         ),
     ),
     Kernel(
@@ -306,7 +248,7 @@ KERNELS = (
         faults=(
             Fault("wait<2>();", "", (Kind.LIFETIME, Kind.UNINIT)),
             Fault("wait<2>();", "wait<3>();", (Kind.LIFETIME, Kind.UNINIT)),
-            Fault(_SYNC, "", (*RACE, Kind.LIFETIME, Kind.UNINIT)),
+            Fault(SYNC, "", (*RACE, Kind.LIFETIME, Kind.UNINIT)),
             Fault("ring[4][256]", "ring[3][256]", (*RACE, Kind.BOUNDS)),
             Fault("        commit();\n        wait", "        wait", (Kind.LIFETIME, Kind.UNINIT)),
             Fault("wait<2>();\n        __syncthreads();", "__syncthreads();\n        wait<2>();",
@@ -328,7 +270,7 @@ KERNELS = (
             Fault("(i / 2 % 2) ^ 1", "i / 2 % 2", (Kind.DEADLOCK,)),
             Fault("arrive_copies(&full[i % 2]);", "arrive(&full[i % 2]);",
                   (Kind.LIFETIME, Kind.UNINIT)),
-            Fault(_SYNC, "", (*RACE, Kind.UNINIT)),
+            Fault(SYNC, "", (*RACE, Kind.UNINIT)),
             Fault("arrive(&empty[i % 2]);\n            out[i * 32 + lane] = sum;",
                   "out[i * 32 + lane] = sum; if (lane) arrive(&empty[i % 2]);", (Kind.DEADLOCK,)),
         ),

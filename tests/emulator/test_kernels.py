@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from emulator.compilers import kernel_text, ptx_of
-from emulator.launches import KERNELS, Fault, Kernel, Launch
+from emulator.kernel_cases import Fault, Kernel, Launch
+from emulator.launches import KERNELS
+from emulator.more_launches import MORE_KERNELS
 from prismc.emulator.api import RunResult, run_ptx
 from prismc.emulator.findings import Kind
 from prismc.emulator.report import text_of
 from prismc.emulator.schedule import Plan, adversaries
 
 SCHEDULES = 8
+EVERY = (*KERNELS, *MORE_KERNELS)
 
 
 def _random(name: str) -> np.random.Generator:
@@ -45,7 +48,7 @@ def _check_values(result: RunResult, launch: Launch) -> None:
 
 
 @pytest.mark.parametrize("compiler", ["nvrtc", "nvcc"])
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", EVERY, ids=lambda kernel: kernel.name)
 def test_right_and_clean(kernel: Kernel, compiler: str) -> None:
     text = kernel.defines + kernel_text(kernel.text_name)
     ptx = ptx_of(text, kernel.target, compiler)
@@ -60,7 +63,7 @@ def test_right_and_clean(kernel: Kernel, compiler: str) -> None:
     ("kernel", "fault"),
     [
         pytest.param(kernel, fault, id=f"{kernel.name}-{number}")
-        for kernel in KERNELS
+        for kernel in EVERY
         for number, fault in enumerate(kernel.faults)
     ],
 )

@@ -148,7 +148,9 @@ class BlockBarriers:
         barrier.joined |= arriving
         per_block = complete.reshape(len(barrier.counted), -1)
         barrier.counted += WARP * np.count_nonzero(per_block, axis=1)
-        self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
+        early = self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
+        if early is not None and not again.any():
+            self.batch.machine.findings.may_arrive_twice(run, site, early)
 
     def settle(self) -> None:
         """Looks again at all barriers, because threads have exited."""

@@ -93,7 +93,7 @@ class Batch:
 
     def _start(self) -> None:
         frame = Frame(self, self.machine.entry, None, 0, LOCAL_START)
-        self.local_memory(frame.top)
+        self.local_memory(frame.end)
         self.push_mixed(frame, 0, self.alive)
 
     def special(self, name: str) -> Lanes:

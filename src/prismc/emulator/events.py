@@ -27,8 +27,11 @@ class Events:
     def block_barrier(self, run: Run) -> None:
         """All threads of whole blocks, the run, pass a barrier together."""
 
-    def barrier_arrival(self, batch: Batch, barrier: Barrier, arriving: Lanes) -> None:
-        """Lanes arrive at a block barrier."""
+    def barrier_arrival(self, batch: Batch, barrier: Barrier, arriving: Lanes) -> Lanes | None:
+        """Lanes arrive at a block barrier. Returns those that may do so twice in one generation,
+        because nothing says that the one in which they arrived last is complete; None for nobody.
+        """
+        return None
 
     def barrier_opened(
         self,

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from prismc.emulator.code import Code
 
 
+_FRAME_ALIGNMENT = 16
+
+
 class Frame:
     """One function as called from one place of one parent frame.
 
@@ -41,9 +44,9 @@ class Frame:
         ]
 
     @property
-    def top(self) -> int:
-        """The first local address above this frame's variables."""
-        return -(-(self.base + self.code.local_size) // 16) * 16
+    def end(self) -> int:
+        """The local address where this frame's variables end."""
+        return self.base + self.code.local_size
 
     def order(self, block: int) -> tuple[int, ...]:
         """The place of one of the frame's blocks in the reconvergence order."""
@@ -61,8 +64,9 @@ class Frame:
         """The frame of `code` called from the block before `back`."""
         key = (back, code.name)
         if key not in self.callees:
-            self.callees[key] = Frame(batch, code, self, back, self.top)
-            batch.local_memory(self.callees[key].top)
+            base = -(-self.end // _FRAME_ALIGNMENT) * _FRAME_ALIGNMENT
+            self.callees[key] = Frame(batch, code, self, back, base)
+            batch.local_memory(self.callees[key].end)
         return self.callees[key]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks, Knowledge
+from prismc.emulator.checks.generations import Generations
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.events import Events
 from prismc.emulator.geometry import WARP
@@ -50,14 +51,16 @@ class ClockEvents(Events):
         if numbers.any():
             known.view[lanes] = self.clocks.views.join_all(np.unique(numbers).tolist())
 
-    def barrier_arrival(self, batch: Batch, barrier: Barrier, arriving: Lanes) -> None:
-        known = self.clocks.of(batch)
-        gathered = _gathered(barrier, known.blocks)
+    def barrier_arrival(self, batch: Batch, barrier: Barrier, arriving: Lanes) -> Lanes | None:
+        known, kept = self.clocks.of(batch), _kept(barrier, batch)
+        early = kept.too_early(self.clocks, arriving)
         rows = arriving.reshape(known.blocks, known.width)
         for block in np.flatnonzero(rows.any(axis=1)):
             lanes = block * known.width + np.flatnonzero(rows[block])
+            kept.arrive(lanes, self.clocks.now)
             view = self.clocks.gather(known, lanes)
-            gathered[block] = self.clocks.views.join(int(gathered[block]), view)
+            kept.views[block] = self.clocks.views.join(int(kept.views[block]), view)
+        return early
 
     def barrier_opened(
         self,
@@ -68,8 +71,7 @@ class ClockEvents(Events):
         joined: Lanes,
         released: Lanes,
     ) -> None:
-        known = self.clocks.of(batch)
-        gathered = _gathered(barrier, known.blocks)
+        known, kept = self.clocks.of(batch), _kept(barrier, batch)
         rows = released.reshape(known.blocks, known.width)
         everyone = np.count_nonzero(rows, axis=1) == batch.geometry.shape.block.volume
         now = self.clocks.tick()
@@ -79,8 +81,8 @@ class ClockEvents(Events):
                 known.base[lanes] = now
                 self._share(known, lanes)
             else:
-                self.clocks.learn(known, lanes, int(gathered[block]))
-        gathered[opened] = 0
+                self.clocks.learn(known, lanes, int(kept.views[block]))
+        kept.open(opened, released)
 
     def release(self, batch: Batch, lanes: Lanes) -> int:
         return self.clocks.gather(self.clocks.of(batch), lanes)
@@ -131,8 +133,8 @@ class ClockEvents(Events):
                 views[warp] = self.clocks.views.join_all(np.unique(views[warp]).tolist())
 
 
-def _gathered(barrier: Barrier, blocks: int) -> Lanes:
-    """For each block the view of all that arrived at a barrier in this generation."""
-    if not isinstance(barrier.observed, np.ndarray):
-        barrier.observed = np.zeros(blocks, np.int64)
+def _kept(barrier: Barrier, batch: Batch) -> Generations:
+    """What is kept about a barrier."""
+    if not isinstance(barrier.observed, Generations):
+        barrier.observed = Generations(batch)
     return barrier.observed

@@ -29,11 +29,15 @@ _FEW = 1024
 
 
 class Signal(NamedTuple):
-    """What a strong write left: by scope the view it carries, its thread and its instruction."""
+    """What a strong write left: by scope the view it carries, its thread and its instruction.
+
+    `spread` is the scope that includes all threads whose updates the value came through.
+    """
 
     views: dict[Scope, int]
     thread: int
     site: Instruction
+    spread: Scope
 
 
 class Handover(NamedTuple):
@@ -140,11 +144,14 @@ class Signals:
             key = (region, offset)
             views = self._released(known, lane, qualifiers, fences)
             old = self._found.get(key)
+            own, spread = int(known.thread_number[lane]), Scope.CTA
             if updates and old is not None:
                 for level, view in old.views.items():
                     views[level] = self.clocks.views.join(views.get(level, 0), view)
+                width = known.row_width
+                spread = max(old.spread, self._needed(batch, own // width, old.thread // width))
             if views or old is not None or len(lanes) <= _FEW:
-                self._found[key] = Signal(views, int(known.thread_number[lane]), site)
+                self._found[key] = Signal(views, own, site, spread)
 
     def update(self, run: Run, site: Instruction, place: Place, qualifiers: Qualifiers) -> None:
         """Lanes read and write values atomically, in lane order."""
@@ -216,10 +223,10 @@ class Signals:
         qualifiers: Qualifiers,
     ) -> None:
         own = int(known.thread_number[lane])
-        if signal.thread == own:
+        if signal.thread == own and signal.spread is Scope.CTA:
             return
         width = known.row_width
-        need = self._needed(batch, own // width, signal.thread // width)
+        need = max(signal.spread, self._needed(batch, own // width, signal.thread // width))
         view = signal.views.get(need, 0) if qualifiers.scope >= need else 0
         acquires = qualifiers.strength.acquires
         key = (own // width, signal.thread // width)

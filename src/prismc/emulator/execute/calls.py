@@ -64,7 +64,7 @@ def _direct(
         if builtin is None:
             decoder.refuse(site, f"`{name}` has no body here")
         sizes = [_size(decoder, item) for item in inputs]
-        return _builtin_call(site, builtin, inputs, sizes, following)
+        return _builtin_call(decoder, site, builtin, inputs, outputs, sizes)
     _match(decoder, site, function, inputs, outputs)
 
     def call(run: Run) -> int | None:
@@ -133,19 +133,36 @@ def read_local(run: Run, frame: Frame, name: str, size: int) -> Lanes:
     return found
 
 
+def write_local(run: Run, frame: Frame, name: str, size: int) -> None:
+    """Zeros in a local variable of the executing lanes."""
+    region = run.batch.local
+    if region is None:
+        return
+    start, lanes = frame.variable(name), run.lane_numbers()
+    region.data.reshape(-1, region.stride)[lanes, start : start + size] = 0
+    if region.written is not None:
+        region.written.reshape(-1, region.stride)[lanes, start : start + size] = True
+
+
 def _builtin_call(
+    decoder: Decoder,
     site: Instruction,
     builtin: Builtin,
     inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
     sizes: list[int],
-    following: int,
 ) -> End:
+    """Results are 0, as nobody asks for what `printf` returns."""
+    following = decoder.following
+    results = [(name, _size(decoder, name)) for name in outputs]
+
     def call(run: Run) -> int | None:
         arguments = [
-            read_local(run, run.frame, name, size)
-            for name, size in zip(inputs, sizes, strict=True)
+            read_local(run, run.frame, name, size) for name, size in zip(inputs, sizes, strict=True)
         ]
         builtin(run, site, arguments)
+        for name, size in results:
+            write_local(run, run.frame, name, size)
         return following
 
     return call

@@ -88,6 +88,21 @@ class BarrierFaults(Collector):
         self.plain(Kind.COUNT, run, site, "a warp arrives twice in one generation of a barrier",
                     "let the warp wait (sync) before it arrives again")  # fmt: skip
 
+    def may_arrive_twice(self, run: Run, site: Instruction, early: Lanes) -> None:
+        """A warp arrives again, and nothing orders the others' arrivals before that."""
+        if not self.is_new(Kind.COUNT, site):
+            return
+        self.add(
+            Finding(
+                kind=Kind.COUNT,
+                message="a warp that arrived without waiting may arrive twice in one generation of "
+                "a barrier: nothing says that the last one is complete",
+                help="let the warp wait (sync) before it arrives again",
+                site=site,
+                threads=self.threads(run, np.flatnonzero(early), are_lanes=True),
+            )
+        )
+
     def barrier_overrun(
         self,
         batch: Batch,
