@@ -15,13 +15,6 @@ class AsyncUnsupported(Problem):
     what: str
 
 
-class PipelineUnsupported(Problem):
-    code = "P0902"
-    title = "pipelines are not supported yet"
-    message = "`pipeline` is not supported yet"
-    help_text = "write the loop with `partition` and `claim`; barriers are derived"
-
-
 class FinishUnsupported(Problem):
     code = "P0903"
     title = "`finish` is not supported yet"

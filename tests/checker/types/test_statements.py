@@ -309,12 +309,6 @@ def f(x: ptr(f32), n: int, c: ptr(atomic u32)):
         pass
     async a as z:
         pass
-    shared S: f32[2][64]
-    pipeline k in range(n) through S as s:  #! P0902
-        produce:
-            s[0] = 1.0
-        consume:
-            pass
     finish c:  #! P0903
         x[0] = nothing_here  #! P0201
 """,

@@ -225,8 +225,12 @@ class BodyResolver:
             self._expression(reference)
         names = [(node.variable, SymbolKind.LOOP)]
         names += [(ring.name, SymbolKind.LOCAL) for ring in node.rings]
-        for body in (node.produce, node.consume):
-            self._scope_with(names, node, body)
+        self._scopes.append({})
+        for name, kind in names:
+            self._declare(name, kind, node)
+        self._scope(node.produce)
+        self._scope(node.consume)
+        self._scopes.pop()
 
     # ------------------------------------------------------------------ expressions
 

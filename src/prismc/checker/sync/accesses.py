@@ -40,9 +40,13 @@ class Guard(Record):
 
 
 class Here(Record):
-    """Where an access stands: who runs the code, under which conditions, in which loops."""
+    """Where an access stands: who runs the code, under which conditions, in which loops.
+
+    `region` is the innermost group, arm or asynchronous scope, 0 for a function's own code.
+    """
 
     units: tuple[int, ...]
+    region: int = 0
     loops: tuple[int, ...] = ()
     own_loops: tuple[int, ...] = ()
     guards: tuple[Guard, ...] = ()
@@ -80,6 +84,8 @@ class Accesses:
         self.pointers = pointers
         self.evaluator = evaluator
         self.made: list[Access] = []
+        # Accesses to any element that nothing tells apart, one for all of a region.
+        self._anywhere: dict[object, Access] = {}
         self.view_uses: dict[typed.Variable, ViewUse] = {}
         self._trips = loops
 
@@ -112,10 +118,14 @@ class Accesses:
     ) -> Access:
         """One access to `lanes` elements from `index` on; to any element without one."""
         path = self.pointers.path(pointer)
-        footprint = unknown_footprint(here.threads)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
-        return self.add(kind, path, footprint, here, at, is_async=is_async)
+            return self.add(kind, path, footprint, here, at, is_async=is_async)
+        key = (kind, path.roots, path.views, is_async, here.region, here.loops, here.threads)
+        if here.region == 0 or key not in self._anywhere:
+            footprint = unknown_footprint(here.threads)
+            self._anywhere[key] = self.add(kind, path, footprint, here, at, is_async=is_async)
+        return self._anywhere[key]
 
     def anything(self, kind: AccessKind, here: Here, at: Span) -> Access:
         """An access to any memory that the function can name."""

@@ -158,11 +158,11 @@ class _Builder:
         yield from self._step(statement, here)
         for view in statement.views:
             self._accesses.view(view, here.loops)
-        nodes = self.sequence(statement.body, here)
-        if statement.is_async:
-            yield self._scope(statement, here, nodes)
-        else:
-            yield from nodes
+        if not statement.is_async:
+            yield from self.sequence(statement.body, here)
+            return
+        nodes = self.sequence(statement.body, replace(here, region=statement.id))
+        yield self._scope(statement, here, nodes)
 
     def _scope(self, statement: typed.Narrow, here: Here, nodes: Sequence) -> Region:
         """An asynchronous scope with its commit: one node, so that what its copies have to wait for
@@ -256,7 +256,7 @@ class _Builder:
         here: Here,
     ) -> Iterator[Region]:
         outer, self._perspective = self._perspective, to
-        nodes = self.sequence(body, replace(here, units=units))
+        nodes = self.sequence(body, replace(here, units=units, region=statement.id))
         self._perspective = outer
         if nodes:
             yield Region(

@@ -65,8 +65,17 @@ def _waits(top: Region) -> Iterator[Wait]:
 
 
 def _coalesced(top: Region, conflicts: Conflicts, left: int) -> Region:
-    """With each wait moved up over scopes that only issue copies, if that saves a barrier."""
+    """With each wait moved up over scopes that only issue copies, if that saves a barrier: all of
+    them where each saves one, else one after the other."""
     count = len(place_barriers(top, conflicts).insertions)
+    together, moved = top, 0
+    for item in tuple(_waits(top)):
+        trial = _changed(together, _hoist(item, conflicts, top))
+        moved += trial is not together
+        together = trial
+    if moved and len(unfinished(together, conflicts)) == left:
+        if len(place_barriers(together, conflicts).insertions) == count - moved:
+            return together
     for item in tuple(_waits(top)):
         trial = _changed(top, _hoist(item, conflicts, top))
         if trial is top or len(unfinished(trial, conflicts)) != left:

@@ -10,9 +10,9 @@ from prismc.checker.types.call_errors import (
     BadRequires,
     UnknownAttribute,
 )
-from prismc.checker.types.constructs import Constructs
 from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.model import BOOLEAN, INT, PointerType
+from prismc.checker.types.pipelines import Pipelines
 from prismc.checker.types.typed import COMMIT_GROUP
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
@@ -36,7 +36,7 @@ class Requires(Record):
     span: Span
 
 
-class Attributes(Constructs):
+class Attributes(Pipelines):
     """Reads a declaration's attributes; None stands for one that was refused."""
 
     def _attribute(self, node: Declared, name: str) -> ast.Attribute | None:

@@ -88,10 +88,11 @@ class CannotInfer(Problem):
     code = "P0353"
     title = "a generic argument that nothing determines"
     message = "`{name}` of `{function}` does not follow from the arguments"
-    help_text = "give it: `{function}[{name} = ..](..)`"
+    help_text = "give it: {advice}"
 
     name: str
     function: str
+    advice: str
 
 
 class BadGenericArgument(Problem):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from prismc.checker.errors import FinishUnsupported, PipelineUnsupported
+from prismc.checker.errors import FinishUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     ForbiddenInExpressionFunction,
@@ -45,6 +46,10 @@ _KINDS = {
 
 class Constructs(Statements):
     """Structure only: whether a perspective is legal where it stands is judged later."""
+
+    @abstractmethod
+    def pipeline(self, node: ast.Pipeline) -> Made:
+        """The loop that a pipeline stands for."""
 
     def construct(self, node: ast.Statement) -> Made:
         """The typed form of a statement that holds others."""
@@ -108,7 +113,7 @@ class Constructs(Statements):
         return made
 
     def _for(self, node: ast.For) -> Made:
-        bounds = self._range(node)
+        bounds = self.range_of(node)
         if node.mode == "static":
             return self._static_for(node, bounds)
         if bounds is None:
@@ -129,7 +134,7 @@ class Constructs(Statements):
             ),
         )
 
-    def _range(self, node: ast.For) -> tuple[typed.Expression, ...] | None:
+    def range_of(self, node: ast.For | ast.Pipeline) -> tuple[typed.Expression, ...] | None:
         """Start, stop and step, all of one integer type; None after reporting."""
         values = [self.expression(part, INT) for part in node.range]
         target = self._range_type(values)
@@ -372,10 +377,6 @@ class Constructs(Statements):
 
     # ------------------------------------------------------------------ not built yet
 
-    def _pipeline(self, node: ast.Pipeline) -> Made:
-        self.report(PipelineUnsupported(at=node.header))
-        return ()
-
     def _finish(self, node: ast.Finish) -> Made:
         self.report(FinishUnsupported(at=node.header))
         return ()
@@ -394,6 +395,6 @@ _BUILD: dict[type[ast.Statement], _Build] = {
     ast.Partition: Constructs._narrow,
     ast.Claim: Constructs._narrow,
     ast.Async: Constructs._narrow,
-    ast.Pipeline: Constructs._pipeline,
+    ast.Pipeline: lambda constructs, node: constructs.pipeline(node),
     ast.Finish: Constructs._finish,
 }

@@ -3,7 +3,7 @@
 The walk over a body is one object whose methods are spread over a ladder of classes, one file a
 rung: `Context`, `Conversions`, `TypeExpressions`, `Operators`, `NumberBuiltins`, `MemoryBuiltins`,
 `Builtins`, `Generics`, `Calls`, `Expressions`, `Places`, `Unsafe`, `Declarations`, `Statements`,
-`Constructs`, `Attributes`, `Signatures`, and at the top `FunctionElaborator`.
+`Constructs`, `Pipelines`, `Attributes`, `Signatures`, and at the top `FunctionElaborator`.
 A rung may call what stands below it, and `expression` and `statements`, which stand above.
 """
 

@@ -200,10 +200,14 @@ class Expressions(Calls):
         index = int(value.value)
         if not self._in_range(value.span, index, variable.slots, variable):
             return self.refused(node.span)
+        return self.slot(node.span, variable, index)
+
+    def slot(self, at: Span, variable: typed.Variable, index: int) -> typed.Slot:
+        """One slot of a shared array, as a pointer."""
         assert isinstance(variable.type, ArrayType)
         return typed.Slot(
             id=self.id(),
-            span=node.span,
+            span=at,
             type=PointerType(element=variable.type.element),
             variable=variable,
             index=index,
@@ -310,7 +314,6 @@ class Expressions(Calls):
             scaled = self.combine("*", flat, self.as_integer(length, wide), at, at)
             flat = self.combine("+", scaled, index, at, at)
         return None if is_refused(flat) else flat
-
 
 
 def _kind(binding: Binding) -> str:

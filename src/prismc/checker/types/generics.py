@@ -35,6 +35,7 @@ from prismc.checker.types.show import show
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
+from prismc.hardware.orders import ORDERS
 from prismc.source.span import NOWHERE, Span
 
 Declared = ast.Function | ast.Kernel
@@ -244,11 +245,15 @@ class Generics(Builtins):
 
     def _report_undetermined(self, use: GenericUse, generic: ast.Generic, at: Span) -> None:
         name = generic.name.text
+        advice = f"`{use.symbol.name}[{name} = ..](..)`"
+        if kind_of(generic) == "order":
+            advice += f"; orders are {', '.join(f'`{word}`' for word in ORDERS)}"
         self.report(
             CannotInfer(
                 at=at,
                 name=name,
                 function=use.symbol.name,
+                advice=advice,
                 related=self.note(generic.span, f"`{name}` is declared here"),
             )
         )

@@ -1,0 +1,234 @@
+"""`pipeline`: the loop over slots that it stands for (`docs/language.md`, "Pipelines").
+
+With S slots iteration i works on slot i mod S, and is produced S - 1 iterations before it is
+consumed: a prologue of S - 1 produces, then a loop of S steps, each of which produces one iteration
+and consumes another, all under the condition that the iteration exists. That condition moves inside
+asynchronous scopes, so that the number of their groups does not depend on it. Synchronisation is
+derived from this form as from any other.
+"""
+
+from __future__ import annotations
+
+from prismc.checker.types import typed
+from prismc.checker.types.constructs import Constructs
+from prismc.checker.types.context import UNKNOWN
+from prismc.checker.types.declarations import Made
+from prismc.checker.types.guards import Guard
+from prismc.checker.types.model import PointerType
+from prismc.checker.types.pipeline_errors import BadRing
+from prismc.checker.types.regions import check_regions
+from prismc.frontend import ast
+from prismc.source.record import Record, replace
+from prismc.source.span import Span
+
+
+class Range(Record):
+    """The iterations: from `start` by `step` as long as they are before `stop`. Each is a constant
+    or a variable that nothing else writes."""
+
+    start: typed.Expression
+    stop: typed.Expression
+    step: typed.Expression
+
+
+class Pipelines(Constructs):
+    """Expands a pipeline; each region is elaborated once for each slot it works on."""
+
+    def pipeline(self, node: ast.Pipeline) -> Made:
+        """The statements that a pipeline stands for."""
+        rings = [self._ring(ring) for ring in node.rings]
+        known = tuple(ring for ring in rings if ring is not None)
+        bounds = self.range_of(node)
+        if bounds is None or len(known) != len(rings) or not self._agree(node, known):
+            return self._tried(node)
+        start, stop, step = bounds
+        fixed = [self._fixed(value, node.header) for value in (start, stop, step)]
+        over = Range(start=fixed[0][0], stop=fixed[1][0], step=fixed[2][0])
+        declared = tuple(statement for _, made in fixed for statement in made)
+        slots = known[0].slots
+        self.loops += 1
+        prologue = [
+            self._region(node, known, over, over.start, number, slots, produces=True)
+            for number in range(slots - 1)
+        ]
+        loop = self._loop(node, known, over)
+        self.loops -= 1
+        self._judge(node, (*prologue, *loop.body))
+        body = (*declared, *prologue, loop)
+        return (typed.Block(id=self.id(), span=node.span, body=body),)
+
+    def _tried(self, node: ast.Pipeline) -> Made:
+        """The regions alone, for what can be said about them."""
+        self.is_failed = True
+        for name in (node.variable, *(ring.name for ring in node.rings)):
+            self.bind(name, UNKNOWN)
+        return (*self.statements(node.produce), *self.statements(node.consume))
+
+    def _ring(self, ring: ast.Ring) -> typed.Variable | None:
+        """A shared array of slots; None after reporting."""
+        reference = ast.Reference(
+            id=ring.pointer.id, span=ring.pointer.span, name=ring.pointer.text
+        )
+        variable = self.variable_at(reference)
+        if variable is not None and variable.slots:
+            return variable
+        if self.binding_at(reference) is not UNKNOWN and self.symbol_at(reference) is not None:
+            note = self.declared_here(variable) if variable is not None else ()
+            reason = "is no shared array of slots"
+            self.report(
+                BadRing(at=ring.pointer.span, name=ring.pointer.text, reason=reason, related=note)
+            )
+        return None
+
+    def _agree(self, node: ast.Pipeline, rings: tuple[typed.Variable, ...]) -> bool:
+        """Whether all rings have as many slots, and each stands here once."""
+        for number, variable in enumerate(rings):
+            reason = ""
+            if variable in rings[:number]:
+                reason = "is a ring of this pipeline already"
+            elif variable.slots != rings[0].slots:
+                reason = f"has {variable.slots} slots, and `{rings[0].name}` {rings[0].slots}"
+            if reason:
+                at = node.rings[number].pointer.span
+                note = self.declared_here(variable)
+                self.report(BadRing(at=at, name=variable.name, reason=reason, related=note))
+                return False
+        return True
+
+    def _fixed(self, value: typed.Expression, at: Span) -> tuple[typed.Expression, Made]:
+        """A bound that is evaluated once, and the declaration that does it."""
+        if isinstance(value, typed.Constant):
+            return value, ()
+        variable = self._local("bound", value, at)
+        return self.read(value.span, variable), (self._declare(variable, value, at),)
+
+    def _again(self, value: typed.Expression) -> typed.Expression:
+        """Another use of a bound."""
+        return self.read(value.span, value.variable) if isinstance(value, typed.Read) else value
+
+    def _local(self, name: str, value: typed.Expression, at: Span) -> typed.Variable:
+        """A variable without a name in the source, at the code's perspective."""
+        return typed.Variable(
+            id=self.id(),
+            name=name,
+            type=value.type,
+            kind=typed.VariableKind.LOOP,
+            perspective=self.bound.code,
+            is_stated=False,
+            bound=self.bound,
+            span=at,
+        )
+
+    def _declare(
+        self, variable: typed.Variable, value: typed.Expression, at: Span
+    ) -> typed.Declare:
+        return typed.Declare(id=self.id(), span=at, variable=variable, value=value)
+
+    def _loop(
+        self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], over: Range
+    ) -> typed.For:
+        """The loop of one step for each slot."""
+        slots, at = rings[0].slots, node.variable.span
+        variable = self._local(node.variable.text, over.start, at)
+        first = self.read(at, variable)
+        steps: list[typed.Statement] = []
+        for slot in range(slots):
+            number = slot + slots - 1
+            steps.append(self._region(node, rings, over, first, number, slots, produces=True))
+            steps.append(self._region(node, rings, over, first, slot, slots, produces=False))
+        return typed.For(
+            id=self.id(),
+            span=node.span,
+            variable=variable,
+            start=self._again(over.start),
+            stop=self._again(over.stop),
+            step=self._times(over.step, slots),
+            unroll=False,
+            body=tuple(steps),
+        )
+
+    def _times(self, step: typed.Expression, number: int) -> typed.Expression:
+        count = self.constant(step.span, step.type, number)
+        return self.combine("*", self._again(step), count, step.span, step.span)
+
+    def _region(
+        self,
+        node: ast.Pipeline,
+        rings: tuple[typed.Variable, ...],
+        over: Range,
+        first: typed.Expression,
+        number: int,
+        slots: int,
+        *,
+        produces: bool,
+    ) -> typed.Block:
+        """One execution of a region: iteration `number` after `first`, if there is one."""
+        at = node.variable.span
+        ahead = self._times(over.step, number)
+        iteration = self._again(first)
+        if number:
+            iteration = self.combine("+", iteration, ahead, at, at)
+        variable = self._local(node.variable.text, iteration, at)
+        self.bind(node.variable, variable)
+        views = tuple(
+            self._view_of(ring, variable_of, number % slots, produces=produces)
+            for ring, variable_of in zip(node.rings, rings, strict=True)
+        )
+        body = self.statements(node.produce if produces else node.consume)
+        if number or isinstance(iteration, typed.Constant) or first is over.start:
+            body = self._where_it_exists(body, variable, iteration, over)
+        narrow = typed.Narrow(
+            id=self.id(),
+            span=node.span,
+            kind=typed.NarrowKind.PARTITION,
+            views=views,
+            body=body,
+            header=node.header,
+        )
+        declared = self._declare(variable, iteration, at)
+        return typed.Block(id=self.id(), span=node.span, body=(declared, narrow))
+
+    def _where_it_exists(
+        self, body: Made, variable: typed.Variable, iteration: typed.Expression, over: Range
+    ) -> Made:
+        """A region's statements under the condition that the iteration exists."""
+        at = variable.span
+        descends = isinstance(over.step, typed.Constant) and over.step.value < 0
+        sign = ">" if descends else "<"
+
+        def exists() -> typed.Expression:
+            known = isinstance(iteration, typed.Constant)
+            value = iteration if known else self.read(at, variable)
+            return self.combine(sign, value, self._again(over.stop), at, at)
+
+        condition = exists()
+        if isinstance(condition, typed.Constant) and condition.value:
+            return body
+        return Guard(self, exists).around(body)
+
+    def _view_of(
+        self, ring: ast.Ring, variable: typed.Variable, slot: int, *, produces: bool
+    ) -> typed.View:
+        """A ring's name as one of its slots, which is only read where it is consumed."""
+        at = ring.pointer.span
+        source = self.slot(at, variable, slot)
+        assert isinstance(source.type, PointerType)
+        type_ = source.type if produces else replace(source.type, is_const=True)
+        made = self.variable(ring.name, type_, typed.VariableKind.RING, variable.perspective)
+        return typed.View(
+            id=self.id(),
+            span=ring.span,
+            variable=made,
+            source=source,
+            offset=None,
+            function=None,
+            is_async=False,
+        )
+
+    def _judge(self, node: ast.Pipeline, steps: tuple[typed.Statement, ...]) -> None:
+        """What the regions may not do; one execution of each tells."""
+        if self.is_failed:
+            return
+        last = steps[-2:]
+        for problem in check_regions((last[0],), (last[1],)):
+            self.report(problem)
