@@ -16,12 +16,12 @@ from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
 
 def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session:
     """Check `root` among the files `texts` (name: text); `flags` are command-line options."""
-    targets, defines, builds = _read_flags(flags)
+    targets, defines, builds, races = _read_flags(flags)
     session = Session(Options(defines=defines))
     for name, text in texts.items():
         session.files.overlay(name, text)
     for target in targets:
-        session.options = Options(target=TARGETS[target], defines=defines, verify=True)
+        session.options = Options(target=TARGETS[target], defines=defines, verify=True, races=races)
         file = session.files.known(root)
         if builds:
             build_file(session, file, (TARGETS[target],), (Emit.CUBIN,), _anywhere)
@@ -41,11 +41,12 @@ def all_words(problem: Problem) -> str:
     return "\n".join(parts + [related.message for related in problem.related])
 
 
-def _read_flags(flags: str) -> tuple[list[str], tuple[tuple[str, str], ...], bool]:
+def _read_flags(flags: str) -> tuple[list[str], tuple[tuple[str, str], ...], bool, str]:
     words = shlex.split(flags)
     targets: list[str] = []
     defines: list[tuple[str, str]] = []
     builds = False
+    races = "warn"
     while words:
         word = words.pop(0)
         if word == "--target":
@@ -53,8 +54,10 @@ def _read_flags(flags: str) -> tuple[list[str], tuple[tuple[str, str], ...], boo
         elif word == "-D":
             name, _, value = words.pop(0).partition("=")
             defines.append((name, value))
+        elif word == "--races":
+            races = words.pop(0)
         elif word == "--build":
             builds = True
         else:
             raise ValueError(f"unknown flag {word!r} in a test program")
-    return targets or [DEFAULT_TARGET.name], tuple(defines), builds
+    return targets or [DEFAULT_TARGET.name], tuple(defines), builds, races

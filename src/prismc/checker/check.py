@@ -9,7 +9,8 @@ from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.races import Races, judge_races
-from prismc.checker.sync.synchronise import plan_synchronisation
+from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
+from prismc.checker.sync.unproven import report_unproven
 from prismc.checker.target.needs import check_needs
 from prismc.checker.types.elaborate import elaborate_program
 from prismc.diagnostics.sink import Sink
@@ -34,4 +35,7 @@ def check_program(
     plan = plan_synchronisation(program, perspectives, memory, found)
     for problem in judge_races(found.problems(), races):
         sink.report(problem)
+    if races is Races.DENY:
+        functions = functions_of(program, perspectives, memory, Sink())
+        report_unproven(program, functions, sink)
     return CheckedProgram(program=program, perspectives=perspectives, memory=memory, plan=plan)

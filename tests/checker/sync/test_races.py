@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from prismc.diagnostics.problem import Severity
 from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAMS = sorted([*ROOT.glob("examples/*.prism"), *ROOT.glob("stdlib/*.prism")])
 
 OVERLAP = """
 @requires(block[1], thread[64])
@@ -79,6 +84,27 @@ def same(x: ptr(f32)):
 """
 
 
+SCATTER = """
+@requires(block[1], thread[64])
+def scatter(x: ptr(f32), table: ptr(const int)):
+    t: int @ thread[1] = id()
+    place: int @ thread[1] = table[t]
+    partition x as y @ thread[1] at place:
+        unsafe:
+            assume(disjoint(y))
+        y[0] = 1.0
+"""
+LOOPS = """
+@requires(block[1], thread[64])
+def strided(x: ptr(f32), n: int):
+    t: int @ thread[1] = id()
+    partition x as y @ thread[1] at t:
+        group thread[1]:
+            for i in range({start}, n - t, {step}):
+                y[i] = 1.0
+"""
+
+
 def _checked(text: str, races: str = "warn") -> tuple[Session, int]:
     """The session, and the number of operations planned."""
     session = Session(Options(races=races))
@@ -145,3 +171,33 @@ def test_both_lines_and_threads_are_told() -> None:
     assert session.files.position(problem.at).line == 7
     assert [session.files.position(each.at).line for each in problem.related] == [6]
     assert operations == 1
+
+
+def test_pieces_must_be_shown_apart_where_races_are_denied() -> None:
+    session, _ = _checked(SCATTER, "deny")
+    assert session.problems == ()
+    session, _ = _checked(_without_assumption(SCATTER), "deny")
+    assert [problem.code for problem in session.problems] == ["P0609"]
+    session, _ = _checked(_without_assumption(SCATTER))
+    assert session.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "is_shown"),
+    [
+        ("0", "64", True),
+        ("64", "128", True),
+        ("0", "96", True),
+        ("0", "48", False),
+        ("n / 2", "64", False),
+    ],
+)
+def test_strides_keep_threads_apart(start: str, step: str, is_shown: bool) -> None:
+    session, _ = _checked(LOOPS.format(start=start, step=step), "deny")
+    assert [problem.code for problem in session.problems] == ([] if is_shown else ["P0609"])
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_examples_and_the_library_are_free_of_races(path: Path) -> None:
+    session, _ = _checked(path.read_text(encoding="utf-8"), "deny")
+    assert session.problems == ()

@@ -81,6 +81,20 @@ class DeniedMeeting(MeetingPieces):
     severity = Severity.ERROR
 
 
+class UnprovenPieces(Problem):
+    code = "P0609"
+    title = "pieces are not shown to be apart"
+    message = (
+        "pieces of `{view}` are not shown to be apart: two threads may write one element of "
+        "`{root}`, or one write it and one read it"
+    )
+    label = "not shown to stay in the thread's own piece"
+    help_text = "choose offsets that are known, or state it: `assume(disjoint({view}))` in `unsafe`"
+
+    root: str
+    view: str
+
+
 class DeniedIterations(OverlappingIterations):
     """The same under `--races deny`."""
 
