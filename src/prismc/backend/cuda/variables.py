@@ -174,12 +174,32 @@ class _Liveness:
         self._inlining = inlining
         self._uses: dict[Value, tuple[Site, ...]] = {}
         self._last: dict[Value, int] = {}
+        self._extents: dict[Value, tuple[int, int]] = {}
 
     def interfere(self, one: Variable, other: Variable) -> bool:
         """Whether a write of one of the variables could destroy a value of the other."""
         if one.last < other.first or other.last < one.first:
             return False  # the common case
-        return any(self._conflict(mine, theirs) for mine in one.members for theirs in other.members)
+        if self._is_made_in_test(one, other) or self._is_made_in_test(other, one):
+            return True
+        return any(
+            self._conflict(mine, theirs)
+            for mine in one.members
+            for theirs in self._overlapping(mine, other.members)
+        )
+
+    def _overlapping(self, value: Value, others: Sequence[Value]) -> Iterator[Value]:
+        """Those of `others` that matter somewhere between the first and last place of `value`."""
+        first, last = self._extent_of(value)
+        for other in others:
+            begin, end = self._extent_of(other)
+            if begin <= last and first <= end:
+                yield other
+
+    def _extent_of(self, value: Value) -> tuple[int, int]:
+        if value not in self._extents:
+            self._extents[value] = self.extent((value,))
+        return self._extents[value]
 
     def extent(self, values: Sequence[Value]) -> tuple[int, int]:
         """The first and the last position at which a variable of `values` matters."""
@@ -189,23 +209,22 @@ class _Liveness:
         return min(*births, *writes), max(*uses, *writes)
 
     def _conflict(self, one: Value, other: Value) -> bool:
+        definer = self._sites.definers.get(one)
         return (
-            self._are_siblings(one, other)
+            (definer is not None and definer is self._sites.definers.get(other))
             or any(self._is_live(one, write) for write in self._sites.writes[other])
             or any(self._is_live(other, write) for write in self._sites.writes[one])
         )
 
-    def _are_siblings(self, one: Value, other: Value) -> bool:
-        """Whether one operation or one loop gives both, or one is made by the test of the loop
-        that carries the other, which runs once more after the last iteration."""
-        mine, theirs = self._sites.definers.get(one), self._sites.definers.get(other)
-        if mine is not None and mine is theirs:
-            return True
-        return self._is_in_test(one, theirs) or self._is_in_test(other, mine)
-
-    def _is_in_test(self, value: Value, loop: Op | None) -> bool:
-        return isinstance(loop, While) and any(
-            step.owner is loop and step.region == 0 for step in self._sites.births[value].path
+    def _is_made_in_test(self, one: Variable, other: Variable) -> bool:
+        """Whether the test of a loop that carries `other` makes a value of `one`: the test runs
+        once more after the last iteration."""
+        carriers = {self._sites.definers.get(value) for value in other.members}
+        loops = {loop for loop in carriers if isinstance(loop, While)}
+        return bool(loops) and any(
+            step.owner in loops and step.region == 0
+            for value in one.members
+            for step in self._sites.births[value].path
         )
 
     def _is_live(self, value: Value, write: Site) -> bool:
