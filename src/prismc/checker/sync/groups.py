@@ -73,9 +73,9 @@ def _coalesced(top: Region, conflicts: Conflicts, left: int) -> Region:
         trial = _changed(together, _hoist(item, conflicts, top))
         moved += trial is not together
         together = trial
-    if moved and len(unfinished(together, conflicts)) == left:
-        if len(place_barriers(together, conflicts).insertions) == count - moved:
-            return together
+    is_right = moved > 0 and len(unfinished(together, conflicts)) == left
+    if is_right and len(place_barriers(together, conflicts).insertions) == count - moved:
+        return together
     for item in tuple(_waits(top)):
         trial = _changed(top, _hoist(item, conflicts, top))
         if trial is top or len(unfinished(trial, conflicts)) != left:
