@@ -15,6 +15,7 @@ import pytest
 
 from prismc.cli.main import run
 from prismc.driver.catalog import codes
+from prismc.driver.depfile import dependency_rule
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "diagnostics.schema.json").read_text())
@@ -250,6 +251,31 @@ def test_build_twice_writes_the_same(prismc: Runner, tmp_path: Path) -> None:
         contents.append({p.name: p.read_bytes() for p in (tmp_path / folder).iterdir()})
     assert contents[0] == contents[1]
     assert len(contents[0]) == 3
+
+
+def test_the_ending_says_what_to_write(prismc: Runner, tmp_path: Path) -> None:
+    for name, start in (("k.ptx", b"//"), ("k.cu", b"// CUDA"), ("k.bin", b"\x7fELF")):
+        assert prismc("build", "good.prism", "-o", name).code == 0
+        assert (tmp_path / name).read_bytes().startswith(start)
+    assert prismc("build", "good.prism", "-o", "k.ptx", "--emit", "cubin").code == 0
+    assert (tmp_path / "k.ptx").read_bytes().startswith(b"\x7fELF")
+
+
+def test_depfile(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / "sizes.prism").write_text("const N: int = 4\n")
+    (tmp_path / "use.prism").write_text("from sizes import N\n\n" + GOOD)
+    emits = ("--emit", "ptx", "--emit", "cuda")
+    assert prismc("build", "use.prism", "-o", "b", *emits, "--depfile", "b/use.d").code == 0
+    rule = (tmp_path / "b" / "use.d").read_text()
+    assert rule == "b/use.ptx b/use.cu: \\\n  use.prism \\\n  sizes.prism\n\nsizes.prism:\n"
+    (tmp_path / "sizes.prism").write_text("wrong")
+    assert prismc("build", "use.prism", "-o", "b", *emits, "--depfile", "b/use.d").code == 1
+    assert (tmp_path / "b" / "use.d").read_text() == rule
+    assert prismc("build", "good.prism", "-o", "-", "--depfile", "d").code == 2
+
+
+def test_names_in_a_depfile_are_spelled_for_make() -> None:
+    assert dependency_rule(["a b.ptx"], ["c$#.prism"]) == "a\\ b.ptx: \\\n  c$$\\#.prism\n"
 
 
 def test_the_source_is_never_an_output(prismc: Runner, tmp_path: Path) -> None:

@@ -23,14 +23,13 @@ def test_writes_several_and_makes_folders(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["a", "b.ptx", "c.cubin"]
 
 
-def test_equal_content_keeps_its_time(tmp_path: Path) -> None:
+def test_equal_content_gets_a_new_time(tmp_path: Path) -> None:
+    """make would build an output again for ever that stays older than its source."""
     path = tmp_path / "k.ptx"
     write_outputs([Output(path=path, content=b"same")])
     os.utime(path, (1_000, 1_000))
     write_outputs([Output(path=path, content=b"same")])
-    assert path.stat().st_mtime == 1_000
-    write_outputs([Output(path=path, content=b"else")])
-    assert path.stat().st_mtime != 1_000
+    assert path.stat().st_mtime > 1_000
 
 
 def test_permissions_of_the_old_file_stay(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     "kinds",
     type=click.Choice([kind.value for kind in Emit]),
     multiple=True,
-    help="What to write (repeatable; cubin).",
+    help="What to write (repeatable). Without it, what OUT's ending says: .cu, .ptx or .cubin; "
+    "else a cubin.",
 )
 @target_option
 @click.option(
@@ -60,6 +61,11 @@ if TYPE_CHECKING:
     "Shown on a terminal anyway.",
 )
 @click.option(
+    "--depfile",
+    metavar="FILE",
+    help="Write a rule for make or Ninja that names all files the outputs depend on.",
+)
+@click.option(
     "--drop-sync",
     "dropped_sync",
     metavar="N",
@@ -75,6 +81,7 @@ def build(
     targets: tuple[str, ...],
     compiler: str,
     report: bool | None,
+    depfile: str | None,
     dropped_sync: tuple[int, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -88,8 +95,10 @@ def build(
     that fails writes nothing and leaves older outputs as they are.
     """
     chosen = chosen_targets(targets)
-    emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [Emit.CUBIN]
+    emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [_kind_of(out)]
     place = _places(file, out, chosen, emits)
+    if out == "-" and depfile is not None:
+        raise click.UsageError("`--depfile` names the outputs, and `-o -` writes no file")
     if out == "-" and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
     session = Session(compiler_options(chosen[0], defines, include, compiler, dropped_sync))
@@ -101,13 +110,19 @@ def build(
     if built is not None and out == "-":
         sys.stdout.buffer.write(built.outputs[0].content)
     elif built is not None:
-        write_built(session, built)
+        write_built(session, built, depfile)
     shown = Presentation(format=format_, color=color, max_errors=max_errors)
     show_problems(session, shown, sys.stderr)
     wants_report = sys.stdout.isatty() if report is None else report
     if built is not None and not session.exit_code and wants_report and format_ == "text":
         show_reports(built.reports)
     return session.exit_code
+
+
+def _kind_of(out: str | None) -> Emit:
+    """What a file of this name holds; a cubin where the name does not tell."""
+    suffix = Path(out or "").suffix
+    return next((kind for kind in Emit if kind.suffix == suffix), Emit.CUBIN)
 
 
 def _places(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prismc.driver.depfile import dependency_rule
 from prismc.driver.outputs import Output, save_outputs
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
@@ -94,9 +96,14 @@ def compiled_module(session: Session, module: CudaModule) -> Binary | None:
     return binaries[0] if binaries else None
 
 
-def write_built(session: Session, built: Built) -> None:
-    """Put the outputs on the disk; what cannot be written is reported."""
-    save_outputs(session.sink, built.outputs)
+def write_built(session: Session, built: Built, depfile: str | None = None) -> None:
+    """Put the outputs on the disk, and what they depend on into `depfile`; what cannot be written
+    is reported."""
+    outputs = list(built.outputs)
+    if depfile is not None:
+        rule = dependency_rule([os.fspath(each.path) for each in outputs], session.files.names)
+        outputs.append(Output(path=Path(depfile), content=rule.encode()))
+    save_outputs(session.sink, outputs)
 
 
 def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:

@@ -56,6 +56,17 @@ def _parsed(file: SourceFile, sink: Sink) -> Module | None:
 
 
 def write_formatted(session: Session, results: Sequence[Formatted]) -> None:
-    """Put the texts in place of the files; what cannot be written is reported."""
+    """Put the texts in place of the files; what cannot be written is reported.
+
+    A file that is laid out already is not touched.
+    """
     outputs = [Output(path=Path(each.file.name), content=each.text.encode()) for each in results]
-    save_outputs(session.sink, outputs)
+    save_outputs(session.sink, [each for each in outputs if not _holds(each.path, each.content)])
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether `path` is a file with exactly this content."""
+    try:
+        return path.read_bytes() == content
+    except OSError:
+        return False

@@ -35,13 +35,13 @@ def write_outputs(outputs: Sequence[Output]) -> None:
     """Write all outputs, or none when one cannot be prepared.
 
     Each goes to a temporary file in its own folder first and reaches the disk there; only when all
-    are complete are they renamed into place. A file that holds the same bytes already stays as it
-    is, with its time. Raises OSError, with every temporary file removed.
+    are complete are they renamed into place. A file that holds the same bytes already is written
+    too: make compares times, and would run a rule again for ever whose output stayed older than
+    its source. Raises OSError, with every temporary file removed.
     """
-    changed = [output for output in outputs if not _holds(output.path, output.content)]
     prepared: list[tuple[str, str]] = []
     try:
-        for number, output in enumerate(changed):
+        for number, output in enumerate(outputs):
             target = os.path.realpath(output.path)
             with _told_of(output.path):
                 _make_folder(output.path.parent)
@@ -56,16 +56,8 @@ def write_outputs(outputs: Sequence[Output]) -> None:
         for temporary, _ in prepared:
             with suppress(OSError):
                 os.unlink(temporary)
-    for folder in {output.path.parent: None for output in changed}:
+    for folder in {output.path.parent: None for output in outputs}:
         _sync_folder(folder)
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    """Whether `path` is a file with exactly this content; the size tells most cases."""
-    try:
-        return path.stat().st_size == len(content) and path.read_bytes() == content
-    except OSError:
-        return False
 
 
 @contextmanager

@@ -23,9 +23,7 @@ class UnreadableFile(Exception):
     For one that is not UTF-8, `offset` is the byte that is wrong and `before` the text before it.
     """
 
-    def __init__(
-        self, path: str, reason: str, offset: int | None = None, before: str = ""
-    ) -> None:
+    def __init__(self, path: str, reason: str, offset: int | None = None, before: str = "") -> None:
         super().__init__(f"{path}: {reason}")
         self.path, self.reason, self.offset, self.before = path, reason, offset, before
 
@@ -66,6 +64,11 @@ class Files:
 
     def __init__(self) -> None:
         self._files: dict[str, SourceFile] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All files of this run, in the order they were read in."""
+        return tuple(self._files)
 
     def overlay(self, name: str, text: str) -> SourceFile:
         """Make `text` the content of `name` for this run."""
