@@ -26,6 +26,33 @@ def test_a_failed_expectation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`y ~ x` fails at" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("shape", ["max(x)", "np.max(x)", "x.max()", "x.max(axis=0)"])
+def test_functions_as_numpy_writes_them(capsys: pytest.CaptureFixture[str], shape: str) -> None:
+    assert prismc(["run", *SAXPY, *GOOD, "--expect", f"max(x) == {shape}"]) == 0
+    assert "values agree" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("y ~ x.tofile('a')", "no function `tofile` (known: abs, "),
+        ("y ~ np.load('a')", "no function `load` (known: abs, "),
+        ("y ~ x.__class__", "`x.__class__` cannot stand here; what can are numbers, "),
+        ("y ~ (x", "`(x` is no expression: '(' was never closed\n"),
+    ],
+)
+def test_a_wrong_expectation_is_told_what_it_can_be(
+    capsys: pytest.CaptureFixture[str], wrong: str, says: str
+) -> None:
+    assert prismc(["run", *SAXPY, *GOOD, "--expect", wrong]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_small_run_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prismc(["run", *SAXPY, *GOOD]) == 0
+    assert " k thread instructions in " in capsys.readouterr().out
+
+
 def test_out_of_bounds_is_found_and_placed(capsys: pytest.CaptureFixture[str]) -> None:
     short = ["--arg", "n=1000", "--arg", "a=2", "--arg", "x=randn(n)", "--arg", "y=zeros(999)"]
     assert prismc(["run", *SAXPY, *short]) == 1

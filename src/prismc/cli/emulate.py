@@ -57,7 +57,8 @@ KINDS = (
 )  # fmt: skip
 @click.option(
     "--expect", "expectations", metavar='"C ~ A @ B"', multiple=True,
-    help="What an array must be in the end, in terms of the arguments: `~` nearly, `==` exactly.",
+    help="What an array must be in the end, in terms of the arguments: `~` nearly, `==` exactly. "
+    "Functions are NumPy's: `y == x.max(axis=1)`.",
 )  # fmt: skip
 @click.option(
     "--rtol",
@@ -286,13 +287,20 @@ def _statistics(outcomes: Sequence[Outcome]) -> dict[str, float]:
     }
 
 
+def _count(number: int) -> str:
+    """A count to read: `768`, `12.3 k`, `4.2 M`."""
+    if number < 1_000:
+        return str(number)
+    return f"{number / 1e3:.1f} k" if number < 1_000_000 else f"{number / 1e6:.1f} M"
+
+
 def _summary(
     outcomes: Sequence[Outcome], findings: tuple[Finding, ...], judgements: Sequence[Judgement]
 ) -> str:
     """The last line: what was run, and how it went."""
     numbers = _statistics(outcomes)
     ran = f"{len(outcomes)} schedule{'s' if len(outcomes) > 1 else ''}"
-    ran += f", {numbers['thread_instructions'] / 1e6:.1f} M thread instructions"
+    ran += f", {_count(int(numbers['thread_instructions']))} thread instructions"
     ran += f" in {numbers['seconds']:.2f} s"
     failed = sum(not j.holds for j in judgements)
     parts = [f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"]

@@ -1,7 +1,8 @@
 """Arrays and numbers from the command line: `randn(64, 64)`, `4 * n`, `A @ B`. Nothing else.
 
 Expressions are Python's, but only numbers, names, arithmetic, comparisons, indexes and the
-functions below exist: a command line must not be able to run code.
+functions below exist: a command line must not be able to run code. A function is also reached as
+NumPy's programmers write it: `np.max(x)` and `x.max()` are `max(x)`.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 # What NumPy functions an expectation may call.
 _FUNCTION_NAMES = """
-    abs sqrt exp log sin cos tanh sum max min mean prod cumsum cumprod maximum minimum where sort
-    argsort argmax argmin clip floor ceil round transpose reshape concatenate stack arange zeros
-    ones full eye dot matmul bincount histogram diff repeat tile isnan float32 float64 float16
-    int32 int64 uint32 uint8
+    abs sqrt exp log sin cos tanh sum max min mean var std prod cumsum cumprod any all maximum
+    minimum where sort argsort argmax argmin clip floor ceil round transpose reshape concatenate
+    stack arange zeros ones full eye dot matmul outer convolve bincount histogram diff roll pad
+    repeat tile isnan isinf float32 float64 float16 int32 int64 uint32 uint8
     """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 
@@ -62,8 +63,10 @@ def parse(text: str) -> ast.expr:
     """The expression in a text. Raises RunError."""
     try:
         return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise RunError(f"`{text}` is no expression: {error}") from error
+    except SyntaxError as error:
+        raise RunError(f"`{text.strip()}` is no expression: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"`{text.strip()}` is no expression: {error}") from error
 
 
 def evaluate(
@@ -78,7 +81,7 @@ def evaluate(
     except RunError:
         raise
     except (ArithmeticError, ValueError, TypeError, IndexError, MemoryError) as error:
-        raise EvaluationFailed(f"`{text}`: {error}") from error
+        raise EvaluationFailed(f"`{text.strip()}`: {error}") from error
 
 
 def numpy_functions() -> dict[str, Callable[..., Value]]:
@@ -93,7 +96,7 @@ class _Evaluator:
         names: Mapping[str, Value],
         functions: Mapping[str, Callable[..., Value]],
     ) -> None:
-        self.text = text
+        self.text = text.strip()
         self.names = names
         self.functions = functions
 
@@ -117,8 +120,15 @@ class _Evaluator:
                 return self.value(array).T
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
                 return self._call(name, arguments, keywords)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name)):
+                return self._call(name, node.args, node.keywords)
+            case ast.Call(func=ast.Attribute(value=array, attr=name)):
+                return self._call(name, [array, *node.args], node.keywords)
             case _:
-                raise RunError(f"`{self.text}`: `{ast.unparse(node)}` cannot stand here")
+                raise RunError(
+                    f"`{self.text}`: `{ast.unparse(node)}` cannot stand here; what can are "
+                    f"numbers, names, operators, indexes and functions: {', '.join(self.functions)}"
+                )
 
     def _name(self, name: str) -> Value:
         if name not in self.names:
@@ -143,7 +153,8 @@ class _Evaluator:
 
     def _call(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Value:
         if name not in self.functions:
-            raise RunError(f"`{self.text}`: no function `{name}`")
+            known = ", ".join(self.functions)
+            raise RunError(f"`{self.text}`: no function `{name}` (known: {known})")
         named = {keyword.arg or "": self.value(keyword.value) for keyword in keywords}
         return self.functions[name](*map(self.value, arguments), **named)
 
