@@ -247,6 +247,7 @@ def test_shared_memory_above_48_kib_is_dynamic() -> None:
     text = kernel(EXCHANGE.format(start=60_000), shared=60_128)
     module = emitted(text)
     assert [entry.dynamic_shared for entry in module.kernels] == [60_128]
+    assert "// A launch gives 60128 bytes of dynamic shared memory." in module.text
     assert "extern __shared__" in module.text
     (report,) = built(text).reports
     assert report.shared_bytes == 60_128

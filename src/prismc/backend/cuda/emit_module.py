@@ -131,6 +131,9 @@ class _ModuleEmitter:
             return
         aligned = f"__shared__ __align__({max(function.alignment, 1)})"
         if self._is_dynamic(function):
+            self._writer.line(
+                f"// A launch gives {function.shared} bytes of dynamic shared memory."
+            )
             self._writer.line(f"extern {aligned} unsigned char {SHARED_NAME}[];")
         else:
             self._writer.line(f"{aligned} unsigned char {SHARED_NAME}[{function.shared}];")
