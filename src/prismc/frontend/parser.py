@@ -91,5 +91,5 @@ def _too_deep(declarations: list[ast.Declaration]) -> list[Problem]:
     depth, node = deepest(declarations)
     if depth <= MAX_PARTS:
         return []
-    what, advice = "operations within operations", "name a part of it"
+    what, advice = "operations within operations, or `elif` in a row", "split it"
     return [TooDeep(at=node.span, limit=MAX_PARTS, what=what, advice=advice)]

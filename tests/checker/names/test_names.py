@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from prismc.checker.names.words import ADVICE
+from prismc.source.resources import stdlib_folder
 from support.elaborating import assert_marked, elaborate
 
 PROGRAMS = {
@@ -264,6 +268,35 @@ def test_words_of_cuda_are_answered() -> None:
     text = "@requires(thread[1])\ndef f() -> int:\n    return threadIdx.x\n"
     (problem,) = elaborate(text).problems
     assert "id()" in problem.shown_help()
+
+
+def test_functions_of_cuda_are_found_in_the_library() -> None:
+    """What the advice tells to import is there."""
+    advised = [text for text in ADVICE.values() if "import" in text]
+    assert len(advised) > 20
+    for text in advised:
+        module, name = (
+            re.search(r"std\.(\w+)", text),
+            re.search(r"import `?(\w+)`?( from|`|$)", text),
+        )
+        assert module, text
+        assert name, text
+        source = (stdlib_folder() / f"{module[1]}.prism").read_text(encoding="utf-8")
+        assert re.search(rf"def {name[1]}\b", source), text
+
+
+@pytest.mark.parametrize(
+    ("name", "help_text"),
+    [("a", "declare it: `a := ..`"), ("sqrtf", "import it: `from std.math import sqrt`")],
+)
+def test_names_that_are_assigned_are_to_be_declared(name: str, help_text: str) -> None:
+    (problem,) = elaborate(f"@requires(thread[1])\ndef f():\n    {name} = 1\n").problems
+    assert problem.shown_help() == help_text
+
+
+def test_one_letter_suggests_no_other_letter() -> None:
+    (problem,) = elaborate("const A: int = B\n").problems
+    assert problem.shown_help() == "declare `B` first, or import it"
 
 
 def test_a_second_place_is_named() -> None:

@@ -43,6 +43,7 @@ class BodyResolver:
         self._used = used
         self._scopes: list[Scope] = []
         self._unknown: list[tuple[ast.Reference, list[Scope]]] = []
+        self._assigned: set[int] = set()  # ids of nodes that stand left of `=`
 
     # ------------------------------------------------------------------ declarations
 
@@ -158,6 +159,7 @@ class BodyResolver:
                 self._expressions((type_, _stated(at), align, layout))
                 self._declare_local(name, node)
             case ast.Assign(target=target, value=value):
+                self._assigned.add(target.id)
                 self._expressions((target, value))
             case ast.AssignSeveral(targets=targets, values=values):
                 self._expressions((*targets, *values))
@@ -312,9 +314,10 @@ class BodyResolver:
                 continue
             visible = [name for scope in reversed(scopes) for name in scope]
             candidates = (*visible, *self._level.names, *BUILTINS)
-            advice = ADVICE.get(node.name) or did_you_mean(
-                node.name, candidates, f"declare `{node.name}` first, or import it"
-            )
+            otherwise = f"declare `{node.name}` first, or import it"
+            if node.id in self._assigned:
+                otherwise = f"declare it: `{node.name} := ..`"
+            advice = ADVICE.get(node.name) or did_you_mean(node.name, candidates, otherwise)
             self._sink.report(UnknownName(at=node.span, name=node.name, advice=advice))
 
 

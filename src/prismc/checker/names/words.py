@@ -4,14 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+# CUDA's functions of numbers, each also with an `f` at its end, that `std.math` has.
+_MATH = """
+exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan tanh erf floor ceil trunc round
+pow fmod atan2 copysign fma
+"""
+
+_DERIVED = "leave it out: barriers are derived from `partition` and `claim`"
+
 ADVICE: Mapping[str, str] = {
+    **{
+        name + suffix: f"import it: `from std.math import {name}`"
+        for name in _MATH.split()
+        for suffix in ("", "f")
+    },
+    "fabs": "call `abs`",
+    "fabsf": "call `abs`",
+    "fmin": "call `min`",
+    "fminf": "call `min`",
+    "fmax": "call `max`",
+    "fmaxf": "call `max`",
+    "atomicAdd": "import `fetch_add` from `std.atomic`",
+    "atomicMin": "import `fetch_min` from `std.atomic`",
+    "atomicMax": "import `fetch_max` from `std.atomic`",
+    "atomicExch": "import `exchange` from `std.atomic`",
+    "atomicCAS": "import `compare_exchange` from `std.atomic`",
+    "__shfl_sync": "import `shfl_idx` from `std.shuffle`",
+    "__shfl_up_sync": "import `shfl_up` from `std.shuffle`",
+    "__shfl_down_sync": "import `shfl_down` from `std.shuffle`",
+    "__shfl_xor_sync": "import `shfl_xor` from `std.shuffle`",
+    "__ballot_sync": "import `ballot` from `std.vote`",
+    "__any_sync": "import `any` from `std.vote`",
+    "__all_sync": "import `all` from `std.vote`",
+    "float2": "write `vec(f32, 2)`",
+    "float4": "write `vec(f32, 4)`",
+    "int2": "write `vec(i32, 2)`",
+    "int4": "write `vec(i32, 4)`",
+    "size_t": "write `u64`",
     "threadIdx": "declare the index with its perspective: `t: int @ thread[1] = id()`",
     "blockIdx": "declare the index with its perspective: `b: int @ block[1] = id()`",
     "blockDim": "count the threads: `count(thread[1])`",
     "gridDim": "count the blocks: `count(block[1])`",
     "warpSize": "a warp is `thread[32]`; count warps with `count(warp[1])`",
-    "__syncthreads": "leave it out: barriers are derived from `partition` and `claim`",
-    "__syncwarp": "leave it out: barriers are derived from `partition` and `claim`",
+    "__syncthreads": _DERIVED,
+    "__syncwarp": _DERIVED,
+    "syncthreads": _DERIVED,
     "__shared__": "declare it as `shared name: f32[n]`",
     "True": "write `true`",
     "False": "write `false`",

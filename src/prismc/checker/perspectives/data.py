@@ -78,7 +78,7 @@ class Data:
             case typed.UnitIndex(of=of):
                 return self._unit_index(expression, of)
             case typed.UnitCount(of=of):
-                self.require_units("count", of, expression.span)
+                self._require_units("count", of, expression.span)
                 return GRID
             case _:
                 return CONSTANT
@@ -134,8 +134,7 @@ class Data:
                 )
             )
             return CONSTANT
-        self.require_units("id", of, expression.span)
-        return of
+        return of if self._require_units("id", of, expression.span) else CONSTANT
 
     def _id_advice(self) -> str:
         declare = "declare it: `i: int @ thread[1] = id()`"
@@ -143,8 +142,8 @@ class Data:
             return f"{declare}, before the code became thread[1] (here it is always 0)"
         return f"{declare}, or name the unit: `id(thread[1])`"
 
-    def require_units(self, function: str, of: Perspective, span: Span) -> None:
-        """Refuse `id(of)` and `count(of)` where the code holds no such units."""
+    def _require_units(self, function: str, of: Perspective, span: Span) -> bool:
+        """Whether the code holds the units that `id(of)` and `count(of)` speak of; reports if not."""
         reason = self._no_such_unit(of, function)
         if reason:
             self._sink.report(
@@ -157,6 +156,7 @@ class Data:
                     related=self.speaker_note(),
                 )
             )
+        return not reason
 
     def _no_such_unit(self, of: Perspective, function: str) -> str:
         entry = self._scope.bound.size(of.level)

@@ -166,11 +166,12 @@ class BadReturn(Problem):
     code = "P0361"
     title = "a return that does not fit the results"
     message = "`{function}` has {wanted}, this returns {given}"
-    help_text = "return one value for each result that is declared"
+    help_text = "{advice}"
 
     function: str
     wanted: str
     given: int
+    advice: str
 
 
 class Unreachable(Problem):

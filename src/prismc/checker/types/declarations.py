@@ -167,7 +167,12 @@ class Declarations(Unsafe):
         if not isinstance(type_, ArrayType):
             if type_ is not ERROR:
                 self.report(
-                    TypeNotAllowed(at=node.type.span, type=show(type_), where="in shared memory")
+                    TypeNotAllowed(
+                        at=node.type.span,
+                        type=show(type_),
+                        where="in shared memory",
+                        advice="declare an array, if only of one element: `f32[1]`",
+                    )
                 )
             self.bind(node.name, UNKNOWN)
             return ()

@@ -178,11 +178,12 @@ class ZeroStep(Problem):
 class IndexOutOfRange(Problem):
     code = "P0318"
     title = "a constant index out of range"
-    message = "index {index} is outside of 0 to {length} - 1"
+    message = "index {index} is outside of 0 to {last}"
     help_text = "use an index below {length}"
 
     index: int
     length: int
+    last: int
 
 
 # ----------------------------------------------------------------------- what names stand for
@@ -249,10 +250,11 @@ class TypeNotAllowed(Problem):
     code = "P0325"
     title = "a type that cannot stand here"
     message = "{type} cannot stand {where}"
-    help_text = 'see `docs/language.md`, "Types", for where each type may stand'
+    help_text = "{advice}"
 
     type: str
     where: str
+    advice: str = 'see `docs/language.md`, "Types", for where each type may stand'
 
 
 class BadArrayLength(Problem):

@@ -249,7 +249,9 @@ class Expressions(Calls):
         if 0 <= index < length:
             return True
         related = self.declared_here(variable) if variable else ()
-        self.report(IndexOutOfRange(at=at, index=index, length=length, related=related))
+        self.report(
+            IndexOutOfRange(at=at, index=index, length=length, last=length - 1, related=related)
+        )
         return False
 
     def _load(

@@ -252,7 +252,10 @@ class Statements(Declarations):
                     function=self.instance.name,
                     wanted=counted(len(results), "result"),
                     given=len(values),
-                    related=self.note(self.instance.span, "its results are declared here"),
+                    advice=_return_advice(self.instance),
+                    related=self.note(
+                        self.instance.span, f"`{self.instance.name}` is declared here"
+                    ),
                 )
             )
             values = []
@@ -338,3 +341,11 @@ _BUILD: dict[type[ast.Statement], _Build] = {
     ast.Continue: Statements._exit,
     ast.Pass: Statements._pass,
 }
+
+
+def _return_advice(instance: typed.Instance) -> str:
+    if instance.is_kernel:
+        return "store what the host should see; a kernel has no results"
+    if not instance.results:
+        return "declare the result, `-> T`, or write `return` alone"
+    return "return one value for each result that is declared"
