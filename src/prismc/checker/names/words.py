@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 # CUDA's functions of numbers, each also with an `f` at its end, that `std.math` has.
 _MATH = """
-exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan tanh erf floor ceil trunc round
-pow fmod atan2 copysign fma
+exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan tanh erf floor ceil trunc
+round pow fmod atan2 copysign fma
 """
 
 _DERIVED = "leave it out: barriers are derived from `partition` and `claim`"
