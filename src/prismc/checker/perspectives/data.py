@@ -143,7 +143,7 @@ class Data:
         return f"{declare}, or name the unit: `id(thread[1])`"
 
     def _require_units(self, function: str, of: Perspective, span: Span) -> bool:
-        """Whether the code holds the units that `id(of)` and `count(of)` speak of; reports if not."""
+        """Whether the code holds the units that `id(of)` and `count(of)` need; reports if not."""
         reason = self._no_such_unit(of, function)
         if reason:
             self._sink.report(
