@@ -31,9 +31,9 @@ class TensorMapsUnsupported(Problem):
 
 class LayoutsUnsupported(Problem):
     code = "P0905"
-    title = "layouts are not supported yet"
-    message = "{what} is not supported yet: layouts of shared arrays are not built"
-    help_text = "write the layout into the index expressions"
+    title = "questions about layouts are not supported yet"
+    message = "{what} is not supported yet: only accesses know the layout of an array"
+    help_text = "pass what you need to know as a generic argument"
 
     what: str
 

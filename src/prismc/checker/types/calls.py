@@ -15,7 +15,8 @@ from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     StoreThroughConst,
 )
-from prismc.checker.types.generics import Generics, is_expression_function
+from prismc.checker.types.generics import is_expression_function
+from prismc.checker.types.layouts import Layouts
 from prismc.checker.types.model import (
     ArrayType,
     ScalarType,
@@ -39,7 +40,7 @@ class Callee:
         self.named = node.named if isinstance(node, ast.Index) else ()
 
 
-class Calls(Generics):
+class Calls(Layouts):
     """Turns a call into a typed call, a built-in, a conversion or a constant."""
 
     def call(self, node: ast.Call, expected: Type | None) -> typed.Expression:
@@ -126,7 +127,8 @@ class Calls(Generics):
         arguments = self.complete(use, callee.node.span)
         instance = None
         if arguments is not None:
-            instance = self.instance_of(symbol, arguments, node.span)
+            layouts = self.layouts_of(node.arguments)
+            instance = self.instance_of(symbol, arguments, node.span, layouts)
         if instance is None:
             if values is None:
                 self._arguments(node, ())

@@ -2,8 +2,9 @@
 
 The walk over a body is one object whose methods are spread over a ladder of classes, one file a
 rung: `Context`, `Conversions`, `TypeExpressions`, `Operators`, `NumberBuiltins`, `MemoryBuiltins`,
-`Builtins`, `Generics`, `Calls`, `Expressions`, `Places`, `Unsafe`, `Declarations`, `Statements`,
-`Constructs`, `Pipelines`, `Attributes`, `Signatures`, and at the top `FunctionElaborator`.
+`Builtins`, `Generics`, `Layouts`, `Calls`, `Expressions`, `Places`, `Unsafe`, `Declarations`,
+`Statements`, `Constructs`, `Pipelines`, `Attributes`, `Signatures`, and at the top
+`FunctionElaborator`.
 A rung may call what stands below it, and `expression` and `statements`, which stand above.
 """
 
@@ -45,13 +46,21 @@ Binding = (
 )
 
 
+class Layout(Record):
+    """A layout: its function, and how many aligned elements it keeps side by side."""
+
+    function: typed.Instance
+    run: int
+
+
 class Request(Record):
     """Which instance is wanted: a function or kernel with its generic arguments.
 
     `threads` is the number of threads in a block where it is known and matters. `origin` is the use
     that asks; `depth` counts the uses between a root of the program and this one. `symbol_name` is
     the name that an export gives. A `is_trial` request elaborates a generic body with UNKNOWN
-    arguments, for what does not depend on them.
+    arguments, for what does not depend on them. `layouts` are those of the pointers that the
+    parameters are given, in their order; empty where none has one.
     """
 
     symbol: Symbol
@@ -61,6 +70,7 @@ class Request(Record):
     depth: int = 0
     symbol_name: str | None = None
     is_trial: bool = False
+    layouts: tuple[Layout | None, ...] = ()
 
 
 class Program(Protocol):
@@ -100,6 +110,7 @@ class Context(ABC):
         self.uses = names.uses
         self.declared = names.declared
         self.environment: dict[Symbol, Binding] = {}
+        self.layouts: dict[str, Layout] = {}
         self.shapes: dict[typed.Variable, tuple[ast.Expression, ...]] = {}
         self.instance: typed.Instance | None = None
         self.generics: tuple[tuple[str, str], ...] = ()
@@ -121,6 +132,10 @@ class Context(ABC):
     def expression(self, node: ast.Expression, expected: Type | None = None) -> typed.Expression:
         """The typed form of an expression; `expected` is the type that it will have to have, for
         what adapts to it. The result may have another type: `require_type` judges."""
+
+    def known_layout(self, layout: Layout) -> Layout:
+        """Note a layout that pointers here may have; pointer types name it by its function."""
+        return self.layouts.setdefault(layout.function.symbol, layout)
 
     @abstractmethod
     def statements(self, nodes: tuple[ast.Statement, ...]) -> tuple[typed.Statement, ...]:
@@ -200,6 +215,7 @@ class Context(ABC):
         is_const: bool = False,
         slots: int = 0,
         alignment: int = 0,
+        layout: typed.Instance | None = None,
     ) -> typed.Variable:
         """A new variable at the code's perspective, or the stated one; bound to its name."""
         made = typed.Variable(
@@ -214,6 +230,7 @@ class Context(ABC):
             is_const=is_const,
             slots=slots,
             alignment=alignment,
+            layout=layout,
         )
         self.bind(name, made)
         return made

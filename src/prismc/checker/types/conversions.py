@@ -185,6 +185,8 @@ def agrees(found: Type, expected: Type) -> bool:
         return found == expected
     if found.element != expected.element or found.is_async != expected.is_async:
         return False
+    if found.layout != expected.layout:
+        return False
     if expected.is_atomic:
         return not found.is_const
     return not found.is_atomic and (expected.is_const or not found.is_const)

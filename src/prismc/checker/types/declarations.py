@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prismc.checker.errors import LayoutsUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.context import UNKNOWN
 from prismc.checker.types.errors import (
@@ -160,8 +159,6 @@ class Declarations(Unsafe):
         stated = self.stated(node.at)
         type_ = self.type_of(node.type)
         alignment = self._alignment(node, type_)
-        if node.layout is not None:
-            self.report(LayoutsUnsupported(at=node.layout.span, what="`layout`"))
         if self.is_expression_function:
             self.may_store(node.type)
         if not isinstance(type_, ArrayType):
@@ -186,6 +183,7 @@ class Declarations(Unsafe):
             self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where="as a slot"))
             self.bind(node.name, UNKNOWN)
             return ()
+        layout = self.layout_of(node.layout, type_) if node.layout is not None else None
         variable = self.variable(
             node.name,
             type_,
@@ -193,6 +191,7 @@ class Declarations(Unsafe):
             stated,
             slots=slots,
             alignment=alignment,
+            layout=layout.function if layout is not None else None,
         )
         return (typed.DeclareShared(id=self.id(), span=node.span, variable=variable),)
 

@@ -18,7 +18,7 @@ from prismc.checker.types.call_errors import (
     ExportsKernel,
 )
 from prismc.checker.types.constants import ModuleConstants
-from prismc.checker.types.context import UNKNOWN, Argument, Request
+from prismc.checker.types.context import UNKNOWN, Argument, Layout, Request
 from prismc.checker.types.evaluate import Evaluator
 from prismc.checker.types.function import FunctionElaborator
 from prismc.checker.types.generics import GenericUse
@@ -34,7 +34,7 @@ from prismc.source.span import Span
 
 _DEEPEST = 128
 
-_Key = tuple[Symbol, tuple[Argument, ...], int | None, str | None]
+_Key = tuple[Symbol, tuple[Argument, ...], int | None, str | None, tuple[Layout | None, ...]]
 
 
 def elaborate_program(
@@ -197,7 +197,7 @@ class Elaboration:
         return self._evaluator.value(callee, arguments)
 
     def instance(self, request: Request) -> typed.Instance | None:
-        key = (request.symbol, request.arguments, request.threads, request.symbol_name)
+        key = _key(request, request.threads)
         if key in self._instances:
             return self._instances[key]
         if request.depth > _DEEPEST:
@@ -227,7 +227,7 @@ class Elaboration:
         """Code below block level is one for all block sizes: the instance that is there, if any."""
         if made.threads is not None or made.is_kernel or request.threads is None:
             return None
-        key = (request.symbol, request.arguments, None, request.symbol_name)
+        key = _key(request, None)
         if self._instances.get(key) is None:
             self._instances[key] = made
             return None
@@ -266,6 +266,10 @@ class Elaboration:
         assert elaborator.instance is not None
         self._finished[elaborator.instance] = elaborator
         self._bodies[elaborator.instance] = elaborator.body()
+
+
+def _key(request: Request, threads: int | None) -> _Key:
+    return (request.symbol, request.arguments, threads, request.symbol_name, request.layouts)
 
 
 def _generics(node: ast.Declaration) -> tuple[ast.Generic, ...]:

@@ -208,7 +208,7 @@ class Expressions(Calls):
         return typed.Slot(
             id=self.id(),
             span=at,
-            type=PointerType(element=variable.type.element),
+            type=typed.read_type(variable),
             variable=variable,
             index=index,
         )

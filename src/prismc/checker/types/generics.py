@@ -15,6 +15,7 @@ from prismc.checker.types.context import (
     UNKNOWN,
     Argument,
     Binding,
+    Layout,
     Request,
     Unknown,
     default_type,
@@ -331,7 +332,11 @@ class Generics(Builtins):
         return self.instance_of(symbol, arguments, node.span)
 
     def instance_of(
-        self, symbol: Symbol, arguments: tuple[Argument, ...], at: Span
+        self,
+        symbol: Symbol,
+        arguments: tuple[Argument, ...],
+        at: Span,
+        layouts: tuple[Layout | None, ...] = (),
     ) -> typed.Instance | None:
         """Ask the program for an instance on behalf of the use at `at`."""
         if any(isinstance(argument, Unknown) for argument in arguments):
@@ -345,6 +350,7 @@ class Generics(Builtins):
                 threads=self.instance.threads if self.instance else None,
                 origin=at,
                 depth=depth,
+                layouts=layouts,
             )
         )
         if instance is None:

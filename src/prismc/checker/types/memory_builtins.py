@@ -5,8 +5,9 @@ from __future__ import annotations
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import NeedsUnsafe
 from prismc.checker.types.context import is_refused
-from prismc.checker.types.conversions import is_integer
+from prismc.checker.types.conversions import is_integer, root_variable
 from prismc.checker.types.errors import NotAPointer
+from prismc.checker.types.layout_errors import LayoutParts
 from prismc.checker.types.model import (
     BOOLEAN,
     ERROR,
@@ -21,6 +22,7 @@ from prismc.checker.types.show import show
 from prismc.checker.types.walk import expressions_in
 from prismc.frontend import ast
 from prismc.hardware.scalars import U32, U64
+from prismc.source.span import Span
 
 
 class MemoryBuiltins(NumberBuiltins):
@@ -121,7 +123,27 @@ class MemoryBuiltins(NumberBuiltins):
             self._refuse(call, f"its elements are {show(element)}", "use a pointer to scalars")
             return None
         type_ = self.vector(element, lanes, call.generics[0])
-        return type_ if isinstance(type_, VectorType) else None
+        if not isinstance(type_, VectorType) or not self.require_run(pointer, type_, call.span):
+            return None
+        return type_
+
+    def require_run(self, pointer: typed.Expression, type_: VectorType, at: Span) -> bool:
+        """Whether a vector access finds its elements side by side; reports if not."""
+        assert isinstance(pointer.type, PointerType)
+        layout = self.layouts.get(pointer.type.layout)
+        if layout is None or layout.run % type_.lanes == 0:
+            return True
+        variable = root_variable(pointer)
+        self.report(
+            LayoutParts(
+                at=at,
+                name=layout.function.name,
+                lanes=type_.lanes,
+                run=layout.run,
+                related=self.declared_here(variable) if variable is not None else (),
+            )
+        )
+        return False
 
     def pointer_argument(self, call: BuiltinCall, node: ast.Expression) -> typed.Expression | None:
         """A pointer that may be read element by element; None after reporting."""

@@ -38,12 +38,14 @@ class ArrayType(Type):
 
 class PointerType(Type):
     """`ptr(T)`. `is_const` only reads, `is_atomic` goes to atomic parameters only,
-    `is_async` belongs to asynchronous operations only."""
+    `is_async` belongs to asynchronous operations only. `layout` is the symbol of the function that
+    maps its indices, "" without one."""
 
     element: Type
     is_const: bool = False
     is_atomic: bool = False
     is_async: bool = False
+    layout: str = ""
 
 
 class TensorMapType(Type):

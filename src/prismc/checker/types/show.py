@@ -29,7 +29,8 @@ def show(of: Type) -> str:
             return _array(of)
         case PointerType(element=element):
             qualifier = "const " if of.is_const else "atomic " if of.is_atomic else ""
-            return f"{'async ' if of.is_async else ''}ptr({qualifier}{show(element)})"
+            layout = f" layout {of.layout}" if of.layout else ""
+            return f"{'async ' if of.is_async else ''}ptr({qualifier}{show(element)}){layout}"
         case TensorMapType(element=element, box=box):
             return f"tensor_map({element}[{', '.join(map(str, box))}])"
         case FunctionType(parameters=parameters, result=result):

@@ -9,7 +9,7 @@ from prismc.checker.types.call_errors import (
     ForbiddenInExpressionFunction,
     NarrowKernelPointer,
 )
-from prismc.checker.types.context import UNKNOWN, Argument, Unknown, is_block_level
+from prismc.checker.types.context import UNKNOWN, Argument, Layout, Unknown, is_block_level
 from prismc.checker.types.errors import (
     TypeNotAllowed,
 )
@@ -43,7 +43,11 @@ class Signatures(Attributes):
         requires = self.requires(node)
         self.bound = requires.bound if requires is not None else self.bound
         self.is_unsafe = isinstance(node, ast.Function) and node.is_unsafe
-        parameters = [self._parameter(p, kind, node.name) for p in node.parameters]
+        given = self.request.layouts or (None,) * len(node.parameters)
+        parameters = [
+            self._parameter(parameter, kind, node.name, layout)
+            for parameter, layout in zip(node.parameters, given, strict=False)
+        ]
         launch = self.launch(node) if kind is typed.InstanceKind.KERNEL else None
         threads = launch.threads if launch is not None else self.request.threads
         results = self._results(node, kind)
@@ -98,7 +102,11 @@ class Signatures(Attributes):
         return typed.InstanceKind.UNSAFE if node.is_unsafe else typed.InstanceKind.DEVICE
 
     def _parameter(
-        self, node: ast.Parameter, kind: typed.InstanceKind, name: ast.Name
+        self,
+        node: ast.Parameter,
+        kind: typed.InstanceKind,
+        name: ast.Name,
+        layout: Layout | None,
     ) -> typed.Variable | None:
         type_node, is_const, is_async = node.type, False, False
         if isinstance(type_node, ast.QualifiedType):
@@ -114,6 +122,10 @@ class Signatures(Attributes):
             type_ = ERROR
         if is_async:
             type_ = self._async_type(node, type_, kind)
+        if layout is not None and isinstance(type_, PointerType):
+            self.known_layout(layout)
+            self.calls.append((layout.function, node.span))
+            type_ = replace(type_, layout=layout.function.symbol)
         if kind is typed.InstanceKind.KERNEL and isinstance(type_, PointerType):
             self._check_kernel_pointer(node, type_, stated)
         if is_const and isinstance(type_, ScalarType | VectorType | PointerType):

@@ -62,7 +62,8 @@ class Variable(Record):
 def read_type(variable: Variable) -> Type:
     """The type of an expression that names a variable: a shared array is used as a pointer."""
     if variable.kind is VariableKind.SHARED and isinstance(variable.type, ArrayType):
-        return PointerType(element=variable.type.element)
+        layout = variable.layout.symbol if variable.layout is not None else ""
+        return PointerType(element=variable.type.element, layout=layout)
     return variable.type
 
 

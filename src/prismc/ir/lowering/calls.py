@@ -14,7 +14,7 @@ from prismc.ir.lowering.views import View
 from prismc.ir.ops.arithmetic import BinaryOperator
 from prismc.ir.ops.control import Call
 from prismc.ir.ops.memory import SharedView
-from prismc.ir.types import SHARED_BYTES
+from prismc.ir.types import INT, SHARED_BYTES
 
 if TYPE_CHECKING:
     from prismc.ir.lowering.expressions import Expressions
@@ -34,6 +34,17 @@ def lower_call(frame: Frame, expressions: Expressions, call: typed.Call) -> tupl
         span=frame.builder.span,
     )
     return frame.builder.add(op).results
+
+
+def lower_layout(frame: Frame, symbol: str, index: Value) -> Value:
+    """Where a layout puts an element; a layout is a function of one int and nothing hidden."""
+    op = Call(
+        callee=symbol,
+        arguments=(frame.builder.convert(index, INT),),
+        results=(Value(INT),),
+        span=frame.builder.span,
+    )
+    return frame.builder.add(op).result
 
 
 def _argument(

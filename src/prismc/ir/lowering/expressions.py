@@ -13,7 +13,7 @@ from prismc.ir.lowering.errors import WideBroadcast
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.indices import as_index, combine_indices, is_wide
 from prismc.ir.lowering.types import lower_element, lower_type
-from prismc.ir.lowering.views import IndexMap, View
+from prismc.ir.lowering.views import IndexMap, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, Extract, UnaryOperator
 from prismc.ir.ops.control import If, Yield
 from prismc.ir.ops.groups import Broadcast
@@ -231,11 +231,13 @@ class Expressions:
                 binding = self._frame.values[variable]
             case typed.Slot(variable=variable, index=index):
                 binding = self._frame.values[variable]
-                if index and isinstance(binding, View):
+                if variable.layout is not None:
+                    binding = self._frame.slots[variable][index]
+                elif index and isinstance(binding, View):
                     binding = self._moved(binding, self._slot_offset(variable, index))
             case typed.Call():
                 base, offset = calls.lower_call(self._frame, self, pointer)
-                return View(base, offset)
+                return View(base, offset, layout=layout_of(pointer.type))
             case _:
                 raise TypeError(f"no pointer: {type(pointer).__name__}")
         if not isinstance(binding, View):
@@ -290,9 +292,11 @@ class Expressions:
     def resolve(self, view: View, index: Value) -> tuple[Value, Value]:
         """Base and index of the element that `view` has at `index`."""
         place = self._advanced(view, index)
-        if view.through is None:
-            return view.base, place
-        return self.resolve(view.through.target, self._mapped(view.through, place))
+        if view.through is not None:
+            return self.resolve(view.through.target, self._mapped(view.through, place))
+        if view.layout:
+            place = calls.lower_layout(self._frame, view.layout, place)
+        return view.base, place
 
     def _mapped(self, through: IndexMap, index: Value) -> Value:
         frame = self._frame

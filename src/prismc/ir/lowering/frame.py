@@ -15,7 +15,7 @@ from prismc.ir.builder import Builder
 from prismc.ir.core import Function, Op, Value
 from prismc.ir.lowering.positions import Hidden, Index, entry_position
 from prismc.ir.lowering.types import lower_element, lower_pointer
-from prismc.ir.lowering.views import Binding, View
+from prismc.ir.lowering.views import Binding, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, MakeVector
 from prismc.ir.ops.memory import PointerCast
 from prismc.ir.types import INT, LONG, SHARED_BYTES, ScalarType, Space, VectorType
@@ -71,6 +71,8 @@ class Frame:
         self.groups: dict[int, Index] = {}
         self.values: dict[Variable, Binding | None] = {}
         self.hidden: dict[Hidden, Value] = {}
+        # Shared arrays with layouts: one view a slot, since a layout counts from the slot's start.
+        self.slots: dict[Variable, tuple[View, ...]] = {}
 
     # ------------------------------------------------------------------ position
 
@@ -173,7 +175,7 @@ class Frame:
         if not isinstance(of, model.PointerType):
             raise TypeError(f"no pointer type: {of}")
         base = self.cast_pointer(view.base, of, Space.GENERIC)
-        return View(base, self.long_offset(view))
+        return View(base, self.long_offset(view), layout=of.layout)
 
     def long_offset(self, view: View) -> Value:
         """The view's offset as an i64."""
@@ -209,7 +211,10 @@ class Frame:
 
     def bind_parts(self, variable: Variable, parts: tuple[Value, ...]) -> None:
         """Bind a variable to what `parts` gave at the end of some region."""
-        self.values[variable] = View(*parts) if len(parts) == 2 else parts[0]
+        if len(parts) == 2:
+            self.values[variable] = View(*parts, layout=layout_of(variable.type))
+        else:
+            self.values[variable] = parts[0]
 
     def zero(self, of: model.Type, hint: str = "") -> Value:
         """A zero of a scalar or vector type."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import model, typed
-from prismc.checker.types.walk import calls_in
+from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
 from prismc.ir.lowering.assigned import reassigned_pointers
@@ -44,7 +46,15 @@ def _reached_from_kernels(program: typed.Program) -> frozenset[str]:
         if body.instance.is_kernel or symbol in reached:
             reached.add(symbol)
             reached.update(call.callee.symbol for call in calls_in(body.statements))
+            reached.update(_layouts(body))
     return frozenset(reached)
+
+
+def _layouts(body: typed.Body) -> Iterator[str]:
+    """The layouts of a body's shared arrays."""
+    for statement in statements_in(body.statements):
+        if isinstance(statement, typed.DeclareShared) and statement.variable.layout is not None:
+            yield statement.variable.layout.symbol
 
 
 class _FunctionLowering:
@@ -99,7 +109,7 @@ class _FunctionLowering:
             return (base,)
         base = Value(lower_pointer(variable.type, Space.GENERIC), variable.name)
         offset = Value(LONG, f"{variable.name}_offset")
-        frame.bind_pointer(variable, View(base, offset))
+        frame.bind_pointer(variable, View(base, offset, layout=variable.type.layout))
         return (base, offset)
 
     def _results(self) -> tuple[Type, ...]:

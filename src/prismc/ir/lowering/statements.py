@@ -154,14 +154,21 @@ class Statements:
         frame = self._frame
         array = frame.checked.memory.arrays[variable.id]
         pointer = model.PointerType(element=variable.type)
-        base = SharedView(
-            base=frame.hidden_value(Hidden.SHARED),
-            offset=calls.copy_offset(frame, array.replicas, array.stride),
-            bytes=array.offset,
-            results=(Value(lower_pointer(pointer, Space.SHARED), variable.name),),
-            span=self._builder.span,
-        )
-        frame.values[variable] = View(self._builder.add(base).result)
+        offset = calls.copy_offset(frame, array.replicas, array.stride)
+        size = model.size_of(variable.type)
+        layout = variable.layout.symbol if variable.layout is not None else ""
+        slots = [
+            SharedView(
+                base=frame.hidden_value(Hidden.SHARED),
+                offset=offset,
+                bytes=array.offset + number * size,
+                results=(Value(lower_pointer(pointer, Space.SHARED), variable.name),),
+                span=self._builder.span,
+            )
+            for number in range(max(1, variable.slots) if layout else 1)
+        ]
+        views = tuple(View(self._builder.add(slot).result, layout=layout) for slot in slots)
+        frame.values[variable], frame.slots[variable] = views[0], views
 
     def _bind_pointer(self, variable: typed.Variable, value: typed.Expression) -> None:
         view = self._expressions.view(value)

@@ -1,0 +1,109 @@
+"""Layouts of shared arrays: where element i really lies (`docs/language.md`, "Shared memory").
+
+A layout is an expression function int -> int that maps 0 .. n - 1 onto itself; it is evaluated for
+every index while compiling. A pointer's type names its layout, and a function is specialised to the
+layouts of the pointers it is given, so that every access applies the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prismc.checker.names.symbols import SymbolKind
+from prismc.checker.types import typed
+from prismc.checker.types.context import Layout, Unknown
+from prismc.checker.types.generics import Generics, is_expression_function
+from prismc.checker.types.layout_errors import BadLayout
+from prismc.checker.types.model import INT, ArrayType, PointerType
+from prismc.frontend import ast
+
+MOST_ELEMENTS = 1 << 16
+
+
+class Layouts(Generics):
+    """Reads `layout f`, and finds the layouts of arguments."""
+
+    def layout_of(self, node: ast.Expression, array: ArrayType) -> Layout | None:
+        """The layout that a declaration names; None after reporting."""
+        instance = self._layout_function(node)
+        if instance is None:
+            return None
+        reason, run = self._judged(instance, array.length)
+        if reason:
+            self.report(
+                BadLayout(
+                    at=node.span,
+                    name=instance.name,
+                    reason=reason,
+                    related=self.note(instance.span, f"`{instance.name}` is declared here"),
+                )
+            )
+            return None
+        self.calls.append((instance, node.span))
+        return self.known_layout(Layout(function=instance, run=run))
+
+    def _layout_function(self, node: ast.Expression) -> typed.Instance | None:
+        binding = self.binding_at(node)
+        if isinstance(binding, typed.Instance):
+            return binding
+        symbol = self.symbol_at(node)
+        if isinstance(binding, Unknown) or symbol is None or symbol.kind is SymbolKind.UNKNOWN:
+            self.is_failed = True
+            return None
+        definition = symbol.node
+        if (
+            not isinstance(definition, ast.Function)
+            or definition.generics
+            or not is_expression_function(definition)
+        ):
+            reason = "is no expression function without generics"
+            self.report(BadLayout(at=node.span, name=symbol.name, reason=reason))
+            return None
+        return self.instance_of(symbol, (), node.span)
+
+    def _judged(self, instance: typed.Instance, count: int) -> tuple[str, int]:
+        """What is wrong with a layout of `count` elements, and how many stay side by side."""
+        types = [parameter.type for parameter in instance.parameters]
+        if types != [INT] or [result.type for result in instance.results] != [INT]:
+            return "is no function of one int to an int", 1
+        if count > MOST_ELEMENTS:
+            return f"would be evaluated for {count:,} elements; {MOST_ELEMENTS:,} are the limit", 1
+        places: list[int] = []
+        for index in range(count):
+            place = self.program.evaluate(instance, (index,))
+            if place is None or not 0 <= int(place) < count:
+                return f"maps element {index} to no place in 0 .. {count - 1}", 1
+            places.append(int(place))
+        seen: dict[int, int] = {}
+        for index, place in enumerate(places):
+            if place in seen:
+                return f"maps elements {seen[place]} and {index} to the same place", 1
+            seen[place] = index
+        return "", _run(places)
+
+    def layouts_of(self, nodes: tuple[ast.Expression, ...]) -> tuple[Layout | None, ...]:
+        """The layouts of a call's arguments; none at all where no argument has one."""
+        found = tuple(self._layout_at(node) for node in nodes)
+        return found if any(found) else ()
+
+    def _layout_at(self, node: ast.Expression) -> Layout | None:
+        variable = self.variable_at(node.value if isinstance(node, ast.Index) else node)
+        if variable is None:
+            return None
+        type_ = typed.read_type(variable)
+        return self.layouts.get(type_.layout) if isinstance(type_, PointerType) else None
+
+
+def _run(places: list[int]) -> int:
+    """The largest power of two such that aligned elements in such a number stay in order."""
+    run = 1
+    while len(places) % (2 * run) == 0 and all(_keeps(places, 2 * run)):
+        run *= 2
+    return run
+
+
+def _keeps(places: list[int], run: int) -> Iterator[bool]:
+    for start in range(0, len(places), run):
+        first = places[start]
+        yield first % run == 0
+        yield all(places[start + number] == first + number for number in range(run))
