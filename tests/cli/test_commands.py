@@ -288,6 +288,25 @@ def test_the_source_is_never_an_output(prismc: Runner, tmp_path: Path) -> None:
     assert source.read_text() == GOOD
 
 
+def test_no_output_replaces_a_module_or_another_output(prismc: Runner, tmp_path: Path) -> None:
+    module = tmp_path / "sizes.prism"
+    module.write_text("const N: int = 1\n")
+    (tmp_path / "good.prism").write_text(f"import sizes\n{GOOD}")
+    for output in ("sizes.prism", str(module)):
+        ran = prismc("build", "good.prism", "-o", output)
+        assert ran.code == 2
+        assert "it is a source of this build" in ran.err
+    ran = prismc("build", "good.prism", "-o", "a.cubin", "--depfile", "./a.cubin")
+    assert (ran.code, "two outputs go there" in ran.err) == (2, True)
+    assert module.read_text() == "const N: int = 1\n"
+    assert not (tmp_path / "a.cubin").exists()
+
+
+def test_a_build_without_kernels_warns(prismc: Runner) -> None:
+    ran = prismc("build", "-", "-o", "a.cubin", stdin=b"const N: int = 1\n")
+    assert (ran.code, "warning[P0757]" in ran.err) == (0, True)
+
+
 def test_failing_build_leaves_older_outputs(prismc: Runner, tmp_path: Path) -> None:
     old = tmp_path / "bad.cubin"
     old.write_bytes(b"old")

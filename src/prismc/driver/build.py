@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prismc.driver.depfile import dependency_rule
+from prismc.driver.errors import CannotWrite, NothingToLaunch
 from prismc.driver.outputs import Output, save_outputs
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
 from prismc.source.files import SourceFile
 from prismc.source.record import Record, replace
+from prismc.source.span import NOWHERE, Span
 
 if TYPE_CHECKING:
     from prismc.backend.cuda_module import CudaModule
@@ -66,6 +68,8 @@ def build_file(
     work = [(m, t) for m, t in zip(modules, targets, strict=True) if m is not None]
     if len(work) < len(targets) or session.sink.has_errors():
         return None
+    if not all(module.kernels for module, _ in work):
+        session.sink.report(NothingToLaunch(at=Span(file.name, 0, 0)))
     if all(kind is Emit.CUDA for kind in kinds):
         outputs = [
             Output(path=place(target, Emit.CUDA), content=module.text.encode())
@@ -103,7 +107,27 @@ def write_built(session: Session, built: Built, depfile: str | None = None) -> N
     if depfile is not None:
         rule = dependency_rule([os.fspath(each.path) for each in outputs], session.files.names)
         outputs.append(Output(path=Path(depfile), content=rule.encode()))
-    save_outputs(session.sink, outputs)
+    if not _refuse_clashes(session, outputs):
+        save_outputs(session.sink, outputs)
+
+
+def _refuse_clashes(session: Session, outputs: Sequence[Output]) -> bool:
+    """Whether an output would replace a file that the build read, or another output."""
+    sources = {os.path.realpath(name) for name in session.files.names}
+    known: set[str] = set()
+    problems: list[CannotWrite] = []
+    for output in outputs:
+        path, place = os.fspath(output.path), os.path.realpath(output.path)
+        is_device = os.path.exists(place) and not os.path.isfile(place)
+        if place in sources:
+            reason = "it is a source of this build"
+            problems.append(CannotWrite(at=NOWHERE, path=path, reason=reason))
+        elif place in known and not is_device:
+            problems.append(CannotWrite(at=NOWHERE, path=path, reason="two outputs go there"))
+        known.add(place)
+    for problem in problems:
+        session.sink.report(problem)
+    return bool(problems)
 
 
 def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from prismc.diagnostics.problem import Problem
+from prismc.diagnostics.problem import Problem, Severity
 
 
 class FileUnreadable(Problem):
@@ -68,3 +68,11 @@ class NoSuchOperation(Problem):
 
     number: int
     count: int
+
+
+class NothingToLaunch(Problem):
+    code = "P0757"
+    title = "a build without kernels"
+    severity = Severity.WARNING
+    message = "this file has no kernel: the output holds nothing to launch"
+    help_text = "write a `kernel`, or `export` one; a generic kernel needs its arguments there"
