@@ -16,6 +16,7 @@ from prismc.checker.perspectives.errors import (
 from prismc.checker.perspectives.scope import Scope
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
+from prismc.checker.types.show import show
 from prismc.checker.types.walk import place_operands
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -95,7 +96,8 @@ class Writes:
                     what=what,
                     target=target,
                     varies=varies,
-                    advice=f"declare {what} `@ {varies}`, or give it a value that is {target}",
+                    advice=f"declare {what} as `{show(variable.type)} @ {varies}`, or give it a "
+                    f"value that is {target}",
                     related=(note, *self._data.culprit(value, target)),
                 )
             )
