@@ -94,6 +94,15 @@ class Bound(NamedTuple):
         """The base alignment of `level`'s units: after a change of level the start is exact."""
         return self.base if level is self.code.level else 0
 
+    def lacks(self, needed: Bound) -> Level | None:
+        """The broadest level at which code with this bound cannot call what has the bound `needed`:
+        each of its levels has an entry here that its size divides (paper-notes A27)."""
+        for level in (Level.GRID, Level.BLOCK, Level.THREAD):
+            size, entry = needed.size(level), self.size(level)
+            if size and (entry == 0 or entry % size != 0):
+                return level
+        return None
+
     def allows_group(self, to: Perspective) -> bool:
         """Whether `group to:` is legal: n divides the entry of its own level (paper-notes A2)."""
         entry = self.size(to.level)

@@ -167,7 +167,7 @@ class _Layout:
     def _call(self, call: typed.Call, top: int, around: tuple[Replica, ...]) -> None:
         callee = call.callee
         need = self._callee_need.get(callee.symbol, 0)
-        if need == 0:
+        if need == 0 or call.bound.lacks(callee.bound) is not None:  # refused for that already
             return
         alignment = self._callee_alignment[callee.symbol]
         replicas = (*around, *self._replica(0, call.bound, callee.bound.code))

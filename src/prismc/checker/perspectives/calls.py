@@ -20,8 +20,6 @@ from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Bound, Level, Perspective
 
-_LEVELS = (Level.GRID, Level.BLOCK, Level.THREAD)
-
 
 def check_call(
     call: typed.Call,
@@ -58,28 +56,26 @@ def _pairs(call: typed.Call) -> Iterator[tuple[typed.Variable, typed.Expression]
 def _offers(call: typed.Call, scope: Scope, data: Data, sink: Sink) -> bool:
     """Every level of the callee's bound has an entry here that the callee's size divides."""
     needed, here = call.callee.bound, scope.bound
-    for level in _LEVELS:
-        size, entry = needed.size(level), here.size(level)
-        if size and (entry == 0 or entry % size != 0):
-            sink.report(
-                CallBound(
-                    at=call.span,
-                    callee=call.callee.name,
-                    needs=_shown(Perspective(level, size), needed),
-                    offers=_offer(level, here, scope.code),
-                    code_perspective=scope.code,
-                    advice=_advice(level, size, entry),
-                    related=(
-                        Related(
-                            at=call.callee.requires_span,
-                            message=f"`{call.callee.name}` requires it here",
-                        ),
-                        *data.speaker_note(),
-                    ),
-                )
-            )
-            return False
-    return True
+    level = here.lacks(needed)
+    if level is None:
+        return True
+    size = needed.size(level)
+    required = f"`{call.callee.name}` requires it here"
+    sink.report(
+        CallBound(
+            at=call.span,
+            callee=call.callee.name,
+            needs=_shown(Perspective(level, size), needed),
+            offers=_offer(level, here, scope.code),
+            code_perspective=scope.code,
+            advice=_advice(level, size, here.size(level)),
+            related=(
+                Related(at=call.callee.requires_span, message=required),
+                *data.speaker_note(),
+            ),
+        )
+    )
+    return False
 
 
 def _shown(lacking: Perspective, bound: Bound) -> str:

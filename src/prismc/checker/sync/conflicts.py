@@ -274,18 +274,20 @@ def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
 
 
 def _inside_copies(meeting: Meeting, root: Root) -> Meeting:
-    """Drop pairs of threads whose units have copies of their own of the array, whatever the
-    indices."""
-    if isinstance(root.base, int) or not meeting.classes:
+    """Drop pairs of threads whose units have memory of their own, whatever the indices."""
+    own = root.base if isinstance(root.piece, int) else root.piece
+    if isinstance(own, int) or not meeting.classes:
         return meeting
     copies: dict[int, int] = {}
-    for thread, first in enumerate(root.base):
+    for thread, first in enumerate(own):
         copies[first] = copies.get(first, 0) | 1 << thread
-    classes = dict.fromkeys(
+    pairs = (
         (first & copy, second & copy)
         for first, second in meeting.classes
         for copy in copies.values()
-        if first & copy and second & copy
+    )
+    classes = dict.fromkeys(
+        (mine, other) for mine, other in pairs if mine and other and (mine | other).bit_count() > 1
     )
     return Meeting(classes=tuple(classes), is_exact=meeting.is_exact, element=meeting.element)
 

@@ -102,15 +102,29 @@ def _order_of(perspective: Perspective) -> Perspective:
 
 
 def report_overlaps(
-    graph: Graph, conflicts: Conflicts, barriers: Iterable[Barrier], sink: Sink
+    graph: Graph,
+    conflicts: Conflicts,
+    barriers: Iterable[Barrier],
+    told: set[int],
+    sink: Sink,
 ) -> None:
-    """Stores whose threads certainly meet, in one execution or in different iterations."""
-    for access in graph.accesses:
-        if access.kind is AccessKind.WRITE and access.views:
-            _report_overlap(access, conflicts, sink)
+    """Stores whose threads certainly meet, in one execution or in different iterations.
+
+    `told` are the views of callees that were reported there, whatever they are given: their calls
+    say nothing new. This function's are added.
+    """
+    overlapping = [
+        access
+        for access in graph.accesses
+        if access.kind is AccessKind.WRITE and access.views and _overlaps_at_once(access, conflicts)
+    ]
+    for access in overlapping:
+        if access.views[-1].view[-1] not in told:
+            sink.report(_overlap(access, _own_overlap(access, conflicts)))
+    told.update(access.views[-1].view[-1] for access in overlapping)
     for barrier in barriers:
         for reason in barrier.reasons:
-            if reason.earlier is reason.later and reason.is_exact and reason.hazard == "WAW":
+            if _is_own_edge(reason) and not _overlaps_at_once(reason.later, conflicts):
                 first, second = two_threads(reason.earlier_threads, reason.later_threads)
                 sink.report(
                     OverlappingIterations(
@@ -119,10 +133,15 @@ def report_overlaps(
                 )
 
 
-def _report_overlap(access: Access, conflicts: Conflicts, sink: Sink) -> None:
-    meeting = _own_overlap(access, conflicts)
-    if meeting.is_exact and meeting.classes:
-        sink.report(_overlap(access, meeting))
+def _is_own_edge(reason: Conflict) -> bool:
+    """Whether a store meets itself in another iteration, for certain."""
+    return reason.earlier is reason.later and reason.is_exact and reason.hazard == "WAW"
+
+
+def _overlaps_at_once(access: Access, conflicts: Conflicts) -> bool:
+    """Whether a store meets itself in one execution, for certain: that is told, once."""
+    own = _own_overlap(access, conflicts)
+    return own.is_exact and bool(own.classes)
 
 
 def _own_overlap(access: Access, conflicts: Conflicts) -> Meeting:
@@ -147,8 +166,7 @@ def _overlap(access: Access, meeting: Meeting) -> OverlappingPieces:
 def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Sink) -> None:
     """Pieces of one view that meet where no barrier can stand, if their stores alone do not."""
     for access in (apart.first, apart.second):
-        own = _own_overlap(access, conflicts)
-        if access.kind is AccessKind.WRITE and own.is_exact and own.classes:
+        if access.kind is AccessKind.WRITE and _overlaps_at_once(access, conflicts):
             return
     found, root = _overlap(apart.first, pieces), _root(apart.first)
     if apart.second.kind is AccessKind.WRITE:

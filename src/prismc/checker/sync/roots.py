@@ -15,6 +15,7 @@ from prismc.checker.sync.graph import Root
 from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType, Type, size_of
 from prismc.checker.types.walk import statements_in
+from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import Record, replace
 
 
@@ -67,6 +68,7 @@ class Pointers:
                     span=parameter.span,
                     parameter=position,
                     is_global=body.instance.is_kernel,
+                    piece=_pieces(parameter, body.instance.bound.code, threads),
                 )
         for statement in statements_in(body.statements):
             self._enter(statement)
@@ -213,6 +215,16 @@ def _either(paths: Iterable[Path]) -> Path:
     roots = tuple(dict.fromkeys(root for path in found for root in path.roots))
     is_known = all(path.is_known and not path.views for path in found)
     return Path(roots=roots, is_known=is_known and bool(found))
+
+
+def _pieces(parameter: typed.Variable, code: Perspective, threads: int) -> Coefficient:
+    """Each thread's piece, where a parameter is narrower than the function's code. Atomic memory
+    may be shared by more threads than the parameter says."""
+    at = parameter.perspective
+    is_atomic = isinstance(parameter.type, PointerType) and parameter.type.is_atomic
+    if is_atomic or at.level is not Level.THREAD or at == code:
+        return 0
+    return tuple(thread // at.size for thread in range(threads))
 
 
 def _size(of: Type) -> int:

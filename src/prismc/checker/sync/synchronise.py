@@ -79,9 +79,10 @@ def functions_of(
     """Each function with its graph and its barriers, callees first."""
     callees: dict[str, FunctionSummary] = {}
     has_copies = any(_has_scope(body) for body in program.bodies.values())
+    told: set[int] = set()
     for body in _accepted(program, perspectives):
         built = build_graph(body, program.bodies, memory, callees)
-        function, verdict = _plan(body.instance, built, sink, has_copies=has_copies)
+        function, verdict = _plan(body.instance, built, told, sink, has_copies=has_copies)
         callees[body.instance.symbol] = _summary(body, built, verdict)
         yield function
 
@@ -105,7 +106,7 @@ def _has_scope(body: typed.Body) -> bool:
 
 
 def _plan(
-    instance: typed.Instance, built: Built, sink: Sink, *, has_copies: bool
+    instance: typed.Instance, built: Built, told: set[int], sink: Sink, *, has_copies: bool
 ) -> tuple[Function, Verdict]:
     graph = built.graph
     has_others = instance.bound.code.level is Level.THREAD
@@ -120,7 +121,7 @@ def _plan(
     report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
     report_units(graph, conflicts, sink)
-    report_overlaps(graph, conflicts, barriers, sink)
+    report_overlaps(graph, conflicts, barriers, told, sink)
     report_meetings(conflicts, barriers, sink)
     if instance.is_kernel:
         report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
