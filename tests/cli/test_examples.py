@@ -8,7 +8,7 @@ import pytest
 
 from prismc.backend.toolchain.compilation import ToolchainFailure
 from prismc.backend.toolchain.find import find_nvcc
-from prismc.checker.sync.plan import SyncKind
+from prismc.checker.sync.plan import GROUP_KINDS, SyncKind
 from prismc.driver.build import Built, Emit, build_file
 from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, dump_file, run_stages, view_names
@@ -52,7 +52,8 @@ def test_ptx_has_the_barriers_of_the_plan(path: Path) -> None:
     assert counts.full == planned.count(SyncKind.BLOCK_BARRIER)
     assert counts.warp == planned.count(SyncKind.WARP_BARRIER)
     assert counts.named == planned.count(SyncKind.NAMED_BARRIER)
-    assert len(planned) == counts.full + counts.warp + counts.named
+    groups = sum(kind in GROUP_KINDS for kind in planned)
+    assert len(planned) == counts.full + counts.warp + counts.named + groups
 
 
 def test_nvcc_is_another_way_to_the_same(tmp_path: Path) -> None:

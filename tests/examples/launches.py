@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from support.running import Compiled, compile_file
@@ -87,6 +88,17 @@ def tf32_matmul(random: Random, m: int, n: int, k: int) -> Launch:
     return Launch(blocks, arguments, "C", a.astype(np.float64) @ b, bound)
 
 
+def bf16_matmul(random: Random, rows: int, columns: int, depths: int) -> Launch:
+    """Sizes in tiles of 64 rows and columns, and in steps of 32."""
+    m, n, k = 64 * rows, 64 * columns, 32 * depths
+    a = random.standard_normal((m, k)).astype(ml_dtypes.bfloat16)
+    b = random.standard_normal((n, k)).astype(ml_dtypes.bfloat16)
+    arguments = {"A": a, "B": b, "C": np.zeros((m, n), np.float32), "M": m, "N": n, "K": k}
+    exact = [each.astype(np.float64) for each in (a, b)]
+    bound = np.abs(exact[0]) @ np.abs(exact[1]).T * 2.0**-20 + 1e-6
+    return Launch(rows * columns, arguments, "C", exact[0] @ exact[1].T, bound)
+
+
 class Sizes(NamedTuple):
     """How an example is launched: sizes of interest, and random ones up to `largest`, one or more
     each. `faulty` is a size at which every barrier matters."""
@@ -105,4 +117,5 @@ LAUNCHES = {
     "tf32_matmul": Sizes(
         tf32_matmul, ((16, 8, 8), (1, 1, 1), (35, 21, 19), (16, 8, 0)), (40, 30, 40), (16, 8, 16)
     ),
+    "bf16_matmul": Sizes(bf16_matmul, ((1, 1, 1), (2, 1, 5)), (2, 2, 8), (1, 1, 7)),
 }

@@ -28,6 +28,7 @@ BARRIERS = {
     "block_sum": {"bar.sync": 1},
     "row_softmax": {"bar.sync": 3},
     "tf32_matmul": {"bar.warp.sync": 2},
+    "bf16_matmul": {"bar.sync": 3},
 }
 RANDOM_RUNS = 12
 FAULTY_RUNS = 5
