@@ -117,6 +117,13 @@ def test_check_for_several_targets_tells_once(prismc: Runner) -> None:
     assert ran.out.count("error[") == 1
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_a_file_without_end(prismc: Runner) -> None:
+    ran = prismc("check", "/dev/zero", "good.prism")
+    assert ran.code == 2
+    assert "`/dev/zero` cannot be read: it has more than 16 MiB" in ran.out
+
+
 def test_missing_file_and_empty_folder(prismc: Runner, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ran = prismc("check", "nowhere.prism", "nothing.prism", "empty", "bad.prism")

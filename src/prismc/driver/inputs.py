@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prismc.driver.errors import FileUnreadable, NoPrismFiles, NotText
 from prismc.driver.session import Session
-from prismc.source.files import SourceFile, UnreadableFile
+from prismc.source.files import SourceFile, UnreadableFile, read_source
 from prismc.source.span import NOWHERE, Span
 
 STANDARD_INPUT = "<stdin>"
@@ -43,7 +43,7 @@ def _standard_input() -> bytes:
     if sys.stdin is None:  # closed by the caller
         raise UnreadableFile(STANDARD_INPUT, "it is closed")
     try:
-        return sys.stdin.buffer.read()
+        return read_source(STANDARD_INPUT, sys.stdin.buffer)
     except OSError as error:
         raise UnreadableFile(STANDARD_INPUT, error.strerror or str(error)) from error
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from prismc.source.span import Span
+
+# Bytes of a source file. The largest kernels by far have a hundredth of it.
+LARGEST = 16 << 20
 
 
 class Position(NamedTuple):
@@ -104,9 +106,21 @@ class Files:
         return self.known(span.file).position(span.start)
 
 
+def read_source(name: str, stream: BinaryIO) -> bytes:
+    """All of a stream that holds a source text.
+
+    Raises UnreadableFile for what is too long, as `/dev/zero` is, and OSError.
+    """
+    content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise UnreadableFile(name, f"it has more than {LARGEST >> 20} MiB")
+    return content
+
+
 def _bytes(name: str) -> bytes:
     try:
-        return Path(name).read_bytes()
+        with open(name, "rb") as stream:
+            return read_source(name, stream)
     except OSError as error:
         raise UnreadableFile(name, error.strerror or str(error)) from error
     except ValueError as error:
