@@ -26,7 +26,7 @@ def test_a_failed_expectation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`y ~ x` fails at" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("shape", ["max(x)", "np.max(x)", "x.max()", "x.max(axis=0)"])
+@pytest.mark.parametrize("shape", ["max(x)", "np.max(x)", "x.max()", "max(x.reshape(2, 500).T)"])
 def test_functions_as_numpy_writes_them(capsys: pytest.CaptureFixture[str], shape: str) -> None:
     assert prismc(["run", *SAXPY, *GOOD, "--expect", f"max(x) == {shape}"]) == 0
     assert "values agree" in capsys.readouterr().out

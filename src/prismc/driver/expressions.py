@@ -86,7 +86,12 @@ def evaluate(
 
 def numpy_functions() -> dict[str, Callable[..., Value]]:
     """The functions an expectation may call."""
-    return {name: getattr(np, name) for name in sorted(_FUNCTIONS)}
+    return {name: getattr(np, name) for name in sorted(_FUNCTIONS)} | {"reshape": _reshape}
+
+
+def _reshape(array: Array, *shape: Any) -> Array:
+    """As the method: the shape is one tuple, or a number for each dimension."""
+    return np.asarray(array).reshape(*shape)
 
 
 class _Evaluator:
