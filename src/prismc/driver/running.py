@@ -138,7 +138,10 @@ def run(
     profile: bool = False,
     on_tick: Callable[[int, int], None] | None = None,
 ) -> Iterator[Outcome]:
-    """Runs once for each plan, the first with a profile if one is wanted. Raises RunError for a launch that cannot be or takes too long."""
+    """Runs once for each plan, the first with a profile if one is wanted.
+
+    Raises RunError for a launch that cannot be or takes too long.
+    """
     kernel = bound.kernel
     block = launch.block or (kernel.threads,)
     if not block[0]:
