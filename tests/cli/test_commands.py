@@ -121,7 +121,7 @@ def test_check_for_several_targets_tells_once(prismc: Runner) -> None:
 def test_a_file_without_end(prismc: Runner) -> None:
     ran = prismc("check", "/dev/zero", "good.prism")
     assert ran.code == 2
-    assert "`/dev/zero` cannot be read: it has more than 16 MiB" in ran.out
+    assert "`/dev/zero` cannot be read: it has more than 64 MiB" in ran.out
 
 
 def test_missing_file_and_empty_folder(prismc: Runner, tmp_path: Path) -> None:

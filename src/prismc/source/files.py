@@ -8,8 +8,8 @@ from typing import BinaryIO, NamedTuple
 
 from prismc.source.span import Span
 
-# Bytes of a source file. The largest kernels by far have a hundredth of it.
-LARGEST = 16 << 20
+# Bytes of a source file: far beyond all that people and generators write.
+LARGEST = 64 << 20
 
 
 class Position(NamedTuple):
