@@ -282,6 +282,13 @@ class Decoder:
             case _:
                 self.refuse(site, "the result needs a register")
 
+    def destination(self, operand: Operand | None, site: Instruction) -> int | None:
+        """The one register of a destination operand; None for `_`."""
+        found = self.destinations(operand, site)
+        if len(found) != 1:
+            self.refuse(site, "expected one register for the result")
+        return found[0]
+
     def elements(self, operand: Operand | None) -> tuple[Operand | None, ...]:
         """The elements of a vector operand, or the operand itself."""
         return operand.items if isinstance(operand, Vector) else (operand,)

@@ -63,8 +63,34 @@ OPENERS: dict[str, Opener] = {
 }
 
 
+# How many operands an instruction has at least; the openers check the rest.
+_LEAST = {
+    "ld": 2, "ldu": 2, "st": 2, "atom": 3, "red": 2, "mov": 2, "cvta": 2, "isspacep": 2, "bra": 1,
+    "brx": 2, "call": 1, "ldmatrix": 2, "stmatrix": 2, "bar": 1, "mapa": 3, "getctarank": 2,
+}  # fmt: skip
+_LEAST_OF_VERB = {
+    ("mbarrier", "init"): 2, ("mbarrier", "inval"): 1, ("mbarrier", "expect_tx"): 2,
+    ("mbarrier", "complete_tx"): 2, ("mbarrier", "arrive"): 1, ("mbarrier", "arrive_drop"): 1,
+    ("mbarrier", "pending_count"): 2, ("mbarrier", "test_wait"): 3, ("mbarrier", "try_wait"): 3,
+    ("cp", "shared"): 3, ("cp", "bulk"): 0, ("cp", "tensor"): 2, ("wgmma", "mma_async"): 3,
+    ("wgmma", "wait_group"): 1, ("bar", "red"): 3, ("barrier", "red"): 3, ("barrier", "sync"): 1,
+    ("barrier", "arrive"): 1, ("st", "async"): 3, ("red", "async"): 3,
+}  # fmt: skip
+
+
+def _least_operands(site: Instruction) -> int:
+    form = site.form
+    if form.has("cluster") and form.name == "barrier":
+        return 0
+    by_verb = [_LEAST_OF_VERB.get((form.name, verb), 0) for verb in form.modifiers]
+    return max([_LEAST.get(form.name, 0), *by_verb])
+
+
 def open_instruction(decoder: Decoder, site: Instruction) -> Decoded:
     """One instruction, decoded. Raises PtxError for what this machine does not run."""
+    least = _least_operands(site)
+    if len(site.operands) < least:
+        decoder.refuse(site, f"{len(site.operands)} operands; it needs {least}")
     if site.form.has("async") and site.form.name in ("st", "red"):
         return cluster.open_remote_store(decoder, site)
     opener = OPENERS.get(site.form.name, compute.open_registered)

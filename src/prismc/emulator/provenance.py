@@ -69,7 +69,7 @@ def _origin(
     form = instruction.form
     if form.name in ("ld", "ldu", "atom"):
         return _loaded(kernel, instruction)
-    if form.name == "mov" and isinstance(instruction.operands[-1], Vector):
+    if form.name == "mov" and instruction.operands and isinstance(instruction.operands[-1], Vector):
         return frozenset({_ANY})
     found: frozenset[str] = frozenset()
     for register in sources_of(instruction):

@@ -90,6 +90,9 @@ class _Copy:
         self.update = self._reduction()
         self.barrier: AddressOf | None = None
         self.mask: Source | None = None
+        least = (2 if form.has("tensor") else 3) + self.by_barrier + self.multicasts
+        if len(site.operands) < least:
+            decoder.refuse(site, f"{len(site.operands)} operands; it needs {least}")
 
     def _reduction(self) -> Update | None:
         form, decoder = self.site.form, self.decoder

@@ -50,7 +50,7 @@ def open_cluster_barrier(decoder: Decoder, site: Instruction) -> Decoded:
 def open_map_address(decoder: Decoder, site: Instruction) -> Decoded:
     """`mapa d, a, rank`: the same shared address in another block of the cluster (9.7.9.22)."""
     type_name = site.form.types[0]
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     address = decoder.source(site.operands[1], type_name, site)
     rank = decoder.source(site.operands[2], "u32", site)
     dtype = UNSIGNED[bits_of(type_name)]
@@ -68,7 +68,7 @@ def open_map_address(decoder: Decoder, site: Instruction) -> Decoded:
 
 def open_rank(decoder: Decoder, site: Instruction) -> Decoded:
     """`getctarank d, a`: the rank of the block that a shared address lies in (9.7.9.23)."""
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     address = decoder.source(site.operands[1], site.form.types[0], site)
 
     def step(run: Run) -> None:

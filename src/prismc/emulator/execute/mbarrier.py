@@ -137,7 +137,7 @@ def _arrive(decoder: Decoder, site: Instruction) -> Step:
     # The state may be left out: `mbarrier.arrive.b64 _, [addr]` and `mbarrier.arrive [addr]`.
     destination = None
     if not isinstance(operands[0], Address):
-        (destination,) = decoder.destinations(operands.pop(0), site)
+        destination = decoder.destination(operands.pop(0), site)
     target = _Target(decoder, site, operands[0])
     with_bytes = site.form.has("expect_tx")
     amount = _amount(decoder, site, operands)
@@ -173,7 +173,7 @@ def _amount(decoder: Decoder, site: Instruction, operands: list[Operand | None])
 
 
 def _pending_count(decoder: Decoder, site: Instruction) -> Step:
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     state = decoder.source(site.operands[1], "b64", site)
 
     def step(run: Run) -> None:
@@ -186,7 +186,7 @@ def _pending_count(decoder: Decoder, site: Instruction) -> Step:
 
 def _wait(decoder: Decoder, site: Instruction) -> Step:
     """`test_wait` and `try_wait`: whether a phase is complete; then an acquire."""
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     target = _Target(decoder, site, site.operands[1])
     by_parity = site.form.has("parity")
     which = decoder.source(site.operands[2], "u32" if by_parity else "b64", site)

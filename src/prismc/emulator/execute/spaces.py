@@ -35,7 +35,7 @@ def open_convert_address(decoder: Decoder, site: Instruction) -> Decoded:
     spaces = [m for m in form.modifiers if m in _WINDOWS]
     if len(spaces) != 1 or len(form.types) != 1:
         decoder.refuse(site, "expected one state space and one type")
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     if destination is None:
         return Decoded()
     slot, adapt = decoder.source(site.operands[1], form.types[0], site)
@@ -60,7 +60,7 @@ def open_is_space(decoder: Decoder, site: Instruction) -> Decoded:
         "param::entry": PARAM_WINDOW, "global": GLOBAL_WINDOW,
     }  # fmt: skip
     (name,) = site.form.modifiers or ("",)
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     if name not in windows or destination is None:
         decoder.refuse(site, "expected one state space and a predicate")
     slot, adapt = decoder.source(site.operands[1], "u64", site)

@@ -123,7 +123,7 @@ def _arrive(decoder: Decoder, site: Instruction, number: Source, expected: Sourc
 def _reduction(decoder: Decoder, site: Instruction) -> Decoded:
     """`red.popc/and/or`: the barrier and a reduction of a predicate over all participants."""
     form = site.form
-    (destination,) = decoder.destinations(site.operands[0], site)
+    destination = decoder.destination(site.operands[0], site)
     number, expected = _id_and_count(decoder, site, site.operands[1:-1])
     vote = decoder.source(site.operands[-1], "pred", site)
     counts = form.has("popc")

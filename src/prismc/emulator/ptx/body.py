@@ -6,7 +6,7 @@ from prismc.emulator.ptx.cursor import Cursor
 from prismc.emulator.ptx.operands import OperandParser
 from prismc.emulator.ptx.scopes import FunctionNames
 from prismc.emulator.ptx.tree import Guard, Instruction, LabelName, Location, Operand, Register
-from prismc.emulator.ptx.variables import SPACES, parse_variables
+from prismc.emulator.ptx.variables import SPACES, is_scalar_type, parse_variables
 from prismc.emulator.semantics.registry import parse_form
 
 _BRANCHES = frozenset({"bra", "brx"})
@@ -96,8 +96,9 @@ class BodyParser:
     def _registers(self) -> None:
         cursor = self.cursor
         type_name = cursor.word("a register type").lstrip(".")
-        if cursor.text in (".v2", ".v4"):
-            cursor.fail("vector registers are not supported")
+        if not is_scalar_type(type_name):
+            cursor.at -= 1
+            cursor.fail(f"registers of type `.{type_name}` are not supported")
         while True:
             name = cursor.word("a register's name")
             if cursor.accept("<"):

@@ -13,6 +13,10 @@ SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local":
           ".param": "param"}  # fmt: skip
 _VECTOR = {".v2": 2, ".v4": 4}
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+_TYPES = frozenset(
+    {"pred", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"}
+    | {f"{kind}{bits}" for kind in "bus" for bits in (8, 16, 32, 64)}
+)
 _OPAQUE = {".texref": 64, ".samplerref": 64, ".surfref": 64}
 
 
@@ -44,7 +48,7 @@ def _parse_head(cursor: Cursor) -> tuple[str, int, int]:
             _skip_pointer_attributes(cursor)
         elif word == ".attribute":
             _skip_parentheses(cursor)
-        elif word in _OPAQUE or _is_type(word[1:]):
+        elif word in _OPAQUE or is_scalar_type(word[1:]):
             type_name = "b64" if word in _OPAQUE else word[1:]
         else:
             cursor.fail(f"unknown attribute `{word}` of a variable")
@@ -67,8 +71,9 @@ def _skip_parentheses(cursor: Cursor) -> None:
         cursor.take()
 
 
-def _is_type(name: str) -> bool:
-    return name == "pred" or (name[0] in "busf" and name[1:].replace("x2", "").isdigit())
+def is_scalar_type(name: str) -> bool:
+    """Whether this is a type that registers and variables can have (PTX ISA 5.2.1)."""
+    return name in _TYPES
 
 
 def _parse_declarator(
