@@ -24,6 +24,8 @@ from property.model import (
 from property.programs import Place, Program
 
 Lines = list[str]
+# What a refused narrowing shows may still be used: that is no second mistake.
+_USE = ["    worse: int @ thread[1] = bad[0]", "    worse = 3"]
 Item = TypeVar("Item")
 
 
@@ -77,14 +79,14 @@ def declares_broader(place: Place, random: Random, program: Program) -> Lines | 
     if code.level == LANE:
         broader += [Perspective(LANE, code.size * 2), Perspective(LANE, code.size * 3)]
     found = _pick(random, broader)
-    return found and [f"!bad: int @ {found} = 3"]
+    return found and [f"!bad: int @ {found} = 3", "bad = 4"]
 
 
 def declares_what_does_not_divide(place: Place, random: Random, program: Program) -> Lines | None:
     entry = place.state.entry(LANE)
     sizes = [n for n in range(2, entry) if entry % n]
     found = _pick(random, sizes)
-    return found and [f"!bad: int @ thread[{found}] = 3"]
+    return found and [f"!bad: int @ thread[{found}] = 3", "bad += 1"]
 
 
 def indexes_an_array_per_thread(place: Place, random: Random, program: Program) -> Lines | None:
@@ -112,11 +114,11 @@ def assigns_a_counter(place: Place, random: Random, program: Program) -> Lines |
 
 def takes_another_type(place: Place, random: Random, program: Program) -> Lines | None:
     found = _pick(random, [v for v in _scalars(place.state) if v.at.covers(place.state.code)])
-    return found and [f"!bad: f32 = {found.name}"]
+    return found and [f"!bad: f32 = {found.name}", "bad += 1.0"]
 
 
 def takes_an_unknown_name(place: Place, random: Random, program: Program) -> Lines | None:
-    return ["!bad: int @ thread[1] = nowhere + 1"] if place.state.entry(LANE) else None
+    return ["!bad: int @ thread[1] = nowhere + 1", "bad -= 1"]
 
 
 # --------------------------------------------------------------------------- control flow
@@ -154,20 +156,22 @@ def leaves_the_function(place: Place, random: Random, program: Program) -> Lines
 def broadens(place: Place, random: Random, program: Program) -> Lines | None:
     code = place.state.code
     to = _pick(random, [q for q in (ONE_BLOCK, ONE_GRID) if not code.covers(q)])
-    return to and [f"!group {to}:", "    pass"]
+    return to and [f"!group {to}:", f"    bad: int @ {to} = 3"]
 
 
 def groups_by_no_divisor(place: Place, random: Random, program: Program) -> Lines | None:
     entry = place.state.entry(LANE)
     size = _pick(random, [n for n in range(2, 2 * entry + 2) if entry % n])
-    return size and [f"!group thread[{size}]:", "    pass"]
+    return size and [f"!group thread[{size}]:", "    bad: int = 3", "    if bad > 3: bad = 1"]
 
 
 def splits_too_much(place: Place, random: Random, program: Program) -> Lines | None:
     entry = place.state.entry(LANE)
     if random.random() < 0.3:
         return [f"!first thread[{entry + random.randint(1, 40)}]:", "    pass"]
-    arms = [f"    case {n}: pass" for n in (entry, *random.choices((1, 2, 8, entry), k=2))]
+    arms = [
+        f"    case {n}: bad: int = {n}" for n in (entry, *random.choices((1, 2, 8, entry), k=2))
+    ]
     return ["!split thread:", *arms]
 
 
@@ -199,14 +203,15 @@ def narrows_from_elsewhere(place: Place, random: Random, program: Program) -> Li
     state = place.state
     found = _pick(random, [p for p in state.pointers if p.at != state.code])
     word = random.choice(("partition", "claim"))
-    return found and [f"!{word} {found.name} as bad @ thread[1]:", "    pass"]
+    body = _USE if word == "partition" else ["    pass"]
+    return found and [f"!{word} {found.name} as bad @ thread[1]:", *body]
 
 
 def narrows_to_no_divisor(place: Place, random: Random, program: Program) -> Lines | None:
     entry = place.state.entry(LANE)
     source = _here(place.state, random)
     size = _pick(random, [n for n in range(2, 2 * entry) if entry % n])
-    return source and size and [f"!partition {source.name} as bad @ thread[{size}]:", "    pass"]
+    return source and size and [f"!partition {source.name} as bad @ thread[{size}]:", *_USE]
 
 
 def offsets_inside_a_piece(place: Place, random: Random, program: Program) -> Lines | None:
@@ -216,7 +221,7 @@ def offsets_inside_a_piece(place: Place, random: Random, program: Program) -> Li
     if source is None or found is None:
         return None
     part = random.choice((f"at {found[1].name}", f"by i => i * 3 + {found[1].name}"))
-    return [f"!partition {source.name} as bad @ {found[0]} {part}:", "    pass"]
+    return [f"!partition {source.name} as bad @ {found[0]} {part}:", *_USE]
 
 
 def reads_what_is_hidden(place: Place, random: Random, program: Program) -> Lines | None:
@@ -266,11 +271,13 @@ def assigns_a_broader_pointer(place: Place, random: Random, program: Program) ->
 
 
 def shares_in_the_grid(place: Place, random: Random, program: Program) -> Lines | None:
-    return ["!shared bad: i32[4]"] if place.state.code.level == GRID else None
+    lines = ["!shared bad: i32[4]", "worse: int @ thread[1] = bad[1]"]
+    return lines if place.state.code.level == GRID else None
 
 
 def shares_too_much(place: Place, random: Random, program: Program) -> Lines | None:
-    return None if place.state.code.level == GRID else ["!shared bad: i32[50000]"]
+    lines = ["!shared bad: i32[50000]", "worse: int @ thread[1] = bad[1]"]
+    return None if place.state.code.level == GRID else lines
 
 
 def overlaps(place: Place, random: Random, program: Program) -> Lines | None:

@@ -32,6 +32,8 @@ class Writes:
         self._scope = scope
         self._data = data
         self._sink = sink
+        # Declared as what the code cannot have: writing them is no second mistake.
+        self._refused: set[typed.Variable] = set()
 
     def declare(self, statement: typed.Declare) -> None:
         variable, value = statement.variable, statement.value
@@ -53,6 +55,7 @@ class Writes:
         entry = bound.size(stated.level)
         if entry and entry % stated.size == 0:
             return True
+        self._refused.add(variable)
         if entry == 0 or stated.size % entry == 0:
             self._sink.report(
                 DeclaredBroader(
@@ -169,6 +172,8 @@ class Writes:
 
     def _require_scope(self, span: Span, variable: typed.Variable) -> bool:
         """A variable is written by all of those who share it, together."""
+        if variable in self._refused:
+            return False
         if variable.perspective.is_narrower_or_equal(self._scope.code):
             return True
         note = Related(at=variable.span, message=f"`{variable.name}` is {variable.perspective}")
