@@ -27,6 +27,7 @@ BARRIERS = {
     "transpose": {"bar.sync": 1},
     "block_sum": {"bar.sync": 1},
     "row_softmax": {"bar.sync": 3},
+    "prefix_scan": {"bar.sync": 3},
     "tf32_matmul": {"bar.warp.sync": 2},
     "bf16_matmul": {"bar.sync": 3},
 }
@@ -72,6 +73,12 @@ def test_random_sizes_and_schedules(name: str, number: int) -> None:
     random, (make, _, largest, _) = _random(f"{name} {number}"), LAUNCHES[name]
     sizes = [int(random.integers(1, most, endpoint=True)) for most in largest]
     _check(example(name), make(random, *sizes), adversaries(RANDOM_RUNS, seed=number)[number])
+
+
+@pytest.mark.parametrize("order", [Order.TOGETHER, Order.RANDOM])
+def test_prefix_scan_of_many_blocks_with_the_last_first(order: Order) -> None:
+    launch = LAUNCHES["prefix_scan"].make(_random("many"), 200 * 4096 - 77)
+    _check(example("prefix_scan"), launch, Plan(order=order, seed=5, high_blocks_first=True))
 
 
 @pytest.mark.parametrize("sizes", [(16, 8, 8), (35, 21, 19)])

@@ -164,7 +164,9 @@ class Data:
             return f"{of} is broader than the code"
         if entry % of.size != 0:
             return f"{of.size} does not divide the {entry} {of.level.name.lower()} units here"
-        if of == self._scope.code and function == "id":
+        # A generic function counts for all its instances, those of a single unit among them.
+        is_generic = bool(self._scope.instance.generics)
+        if of == self._scope.code and function == "id" and not is_generic:
             return "there is only one, so its index is always 0"
         return ""
 

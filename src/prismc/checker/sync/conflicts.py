@@ -162,10 +162,7 @@ class Conflicts:
 
     def _compare(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
         if not any(root in later.roots for root in earlier.roots):
-            if any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
-                threads = (earlier.footprint.threads, later.footprint.threads)
-                return Meeting(classes=(threads,), is_exact=False)
-            return NEVER
+            return _overlay(earlier, later)
         piece = _shared_piece(earlier, later, crossed)
         if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
             return NEVER
@@ -271,6 +268,18 @@ def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
                 classes[mine, other] = None
             start += size
     return Meeting(classes=tuple(classes), is_exact=False, element=meeting.element)
+
+
+def _overlay(earlier: Access, later: Access) -> Meeting:
+    """Different arrays meet where their bytes overlap: in one unit, if each has its own frame."""
+    if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
+        return NEVER
+    threads = (earlier.footprint.threads, later.footprint.threads)
+    anyone = Meeting(classes=(threads,), is_exact=False)
+    frames = {root.frame for root in (*earlier.roots, *later.roots)}
+    if len(frames) > 1 or () in frames:
+        return anyone
+    return _inside_copies(anyone, earlier.roots[0])
 
 
 def _inside_copies(meeting: Meeting, root: Root) -> Meeting:

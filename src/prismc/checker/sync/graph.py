@@ -27,8 +27,9 @@ class Root(Record):
     Two roots are the same memory if they are the same object, or if both are shared and their bytes
     [low, high) overlap. `is_global` holds for parameters of kernels. `parameter` is the parameter's
     position, -1 for a shared array. Where each of several units has an array of its own, `base`
-    tells its first element, thread by thread; where a parameter is each unit's own piece, `piece`
-    tells which, of memory that the function does not know.
+    tells its first element, thread by thread; of arrays with one `frame` those of different units
+    never overlap. Where a parameter is each unit's own piece, `piece` tells which, of memory that
+    the function does not know.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Root(Record):
     high: int = 0
     base: Coefficient = 0
     piece: Coefficient = 0
+    frame: tuple[int, ...] = ()
 
     def overlaps(self, other: Root) -> bool:
         return self is other or (self.low < other.high and other.low < self.high)

@@ -253,10 +253,19 @@ def _moved(root: Root, memory: CallMemory, threads: int) -> Root:
     """A callee's array where the call puts it; each unit that calls has one of its own."""
     shift = memory.base
     if not memory.replicas:
-        return replace(root, low=root.low + shift, high=root.high + shift, parameter=-1)
+        frame = (*root.frame, shift) if root.frame else ()
+        return replace(
+            root, low=root.low + shift, high=root.high + shift, parameter=-1, frame=frame
+        )
     reach = memory.stride * (copies(memory.replicas) - 1)
     # Elements of different copies never meet: any stride beyond the array's end tells them apart.
     base = _copies(memory.replicas, memory.stride, threads)
+    replicas = (number for r in memory.replicas for number in (r.group, r.size, r.count))
     return replace(
-        root, low=root.low + shift, high=root.high + shift + reach, base=base, parameter=-1
+        root,
+        low=root.low + shift,
+        high=root.high + shift + reach,
+        base=base,
+        parameter=-1,
+        frame=(shift, memory.stride, *replicas),
     )

@@ -142,11 +142,11 @@ class Comparison(Watch):
             readers = touch.access.threads[earlier.positions[unordered]]
             kept = [
                 position
-                for position, reader, writer in zip(
+                for position, reader, writer, stamp in zip(
                     unordered.tolist(), readers.tolist(), earlier.threads[unordered].tolist(),
-                    strict=True,
+                    earlier.stamps[unordered].tolist(), strict=True,
                 )
-                if self.signals.is_incomplete(reader, writer, region, touch.shadow.width)
+                if self.signals.is_incomplete(reader, writer, region, touch.shadow.width, stamp)
             ]  # fmt: skip
             if kept:
                 self._report(run, touch, earlier, np.array(kept), "reads what", "writes")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class _Pair(Record):
-    """Two unordered accesses: their instructions, threads in the grid, and where they meet."""
+    """Two unordered accesses: their instructions, threads in the grid, the earlier one's stamp, and
+    where they meet."""
 
     site: Instruction
     other: Instruction
@@ -30,6 +31,7 @@ class _Pair(Record):
     role: str
     own: int
     thread: int
+    stamp: int
     region: int
     array: str
     element: str
@@ -78,6 +80,7 @@ class RaceReports:
                 role=role,
                 own=int(access.threads[position]),
                 thread=int(earlier.threads[at]),
+                stamp=int(earlier.stamps[at]),
                 region=region.number,
                 array=self.machine.array_name(region, offset),
                 element=self.machine.element(region, offset),
@@ -109,7 +112,7 @@ class RaceReports:
         message = f"{pair.doing} another thread {pair.role}"
         handover = self.signals.handovers.get((pair.own // width, pair.thread // width))
         if handover is None or not self.signals.is_incomplete(
-            pair.own, pair.thread, pair.region, width
+            pair.own, pair.thread, pair.region, width, pair.stamp
         ):
             return Kind.RACE, f"{message}, with nothing that orders the two", _help(pair, width)
         side = "reading" if handover.released else "writing"

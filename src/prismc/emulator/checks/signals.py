@@ -29,7 +29,7 @@ _FEW = 1024
 
 
 class Signal(NamedTuple):
-    """What a strong write left: by scope the view it carries, its thread and its instruction.
+    """What a strong write left: by scope the view it carries, its thread, its instruction, when.
 
     `spread` is the scope that includes all threads whose updates the value came through.
     """
@@ -38,12 +38,15 @@ class Signal(NamedTuple):
     thread: int
     site: Instruction
     spread: Scope
+    stamp: int
 
 
 class Handover(NamedTuple):
-    """A value passed between two blocks: where, by which instructions, which side did its part."""
+    """A value passed between two blocks: where, when it was written, by which instructions, which
+    side did its part."""
 
     region: int
+    stamp: int
     writer: Instruction
     reader: Instruction
     released: bool
@@ -151,7 +154,9 @@ class Signals:
                 width = known.row_width
                 spread = max(old.spread, self._needed(batch, own // width, old.thread // width))
             if views or old is not None or len(lanes) <= _FEW:
-                self._found[key] = Signal(views, own, site, spread)
+                self._found[key] = Signal(views, own, site, spread, self.clocks.now)
+        # What these threads write from here on was not meant by the value.
+        self.clocks.tick()
 
     def update(self, run: Run, site: Instruction, place: Place, qualifiers: Qualifiers) -> None:
         """Lanes read and write values atomically, in lane order."""
@@ -230,7 +235,7 @@ class Signals:
         view = signal.views.get(need, 0) if qualifiers.scope >= need else 0
         acquires = qualifiers.strength.acquires
         key = (own // width, signal.thread // width)
-        self.handovers[key] = Handover(region, signal.site, site, view > 0, acquires)
+        self.handovers[key] = Handover(region, signal.stamp, signal.site, site, view > 0, acquires)
         if not view:
             return
         if acquires:
@@ -253,12 +258,12 @@ class Signals:
             return Scope.CLUSTER
         return Scope.GPU
 
-    def is_incomplete(self, reader: int, writer: int, region: int, width: int) -> bool:
-        """Whether the writer's block has passed a value to the reader's in another array, and one
-        side did not do its part.
+    def is_incomplete(self, reader: int, writer: int, region: int, width: int, stamp: int) -> bool:
+        """Whether the writer's block has, after its write of `stamp`, passed a value to the
+        reader's in another array, and one side did not do its part.
         """
         handover = self.handovers.get((reader // width, writer // width))
-        if handover is None or handover.region == region:
+        if handover is None or handover.region == region or handover.stamp < stamp:
             return False
         return not (handover.released and handover.acquired)
 
