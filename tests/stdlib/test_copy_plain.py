@@ -1,4 +1,4 @@
-"""Plain copies of std.copy on the PTX machine: groups of all sizes, ragged lengths, shared memory on the way."""
+"""Plain copies of std.copy on the PTX machine: groups of all sizes, ragged lengths."""
 
 from __future__ import annotations
 
