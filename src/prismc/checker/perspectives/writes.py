@@ -45,8 +45,10 @@ class Writes:
 
     def declare_several(self, statement: typed.DeclareSeveral) -> None:
         self._data.varies(statement.call)
+        is_refused = self._scope.bound.lacks(statement.call.callee.bound) is not None
         for variable in statement.variables:
-            self.declared_perspective(variable)
+            if not is_refused:  # for the call's bound: its results are no second mistake
+                self.declared_perspective(variable)
             self._scope.declared(variable)
 
     def declared_perspective(self, variable: typed.Variable) -> bool:
