@@ -77,6 +77,13 @@ def row_softmax(random: Random, rows: int, cols: int) -> Launch:
     return Launch(rows, arguments, "y", exact, exact * 1e-4 + 1e-6)
 
 
+def histogram(random: Random, pieces: int, blocks: int) -> Launch:
+    x = random.integers(0, 256, 16 * pieces, np.uint8)
+    arguments = {"n": x.size, "x": x, "bins": np.zeros(256, np.uint32)}
+    exact = np.bincount(x, minlength=256).astype(np.float64)
+    return Launch(blocks, arguments, "bins", exact, np.zeros(256))
+
+
 def prefix_scan(random: Random, n: int) -> Launch:
     x = random.integers(0, 1 << 32, n, np.uint32)
     blocks = -(-n // 4096)
@@ -125,6 +132,7 @@ LAUNCHES = {
     "transpose": Sizes(transpose, ((32, 32), (1, 40), (70, 45)), (80, 80), (33, 64)),
     "block_sum": Sizes(block_sum, ((1, 1), (5000, 3)), (3000, 3), (512, 1)),
     "row_softmax": Sizes(row_softmax, ((3, 1), (3, 300)), (3, 700), (1, 300)),
+    "histogram": Sizes(histogram, ((0, 1), (1, 2), (700, 2)), (900, 3), (300, 1)),
     "prefix_scan": Sizes(prefix_scan, ((1,), (4096,), (13000,)), (30000,), (9000,)),
     "tf32_matmul": Sizes(
         tf32_matmul, ((16, 8, 8), (1, 1, 1), (35, 21, 19), (16, 8, 0)), (40, 30, 40), (16, 8, 16)

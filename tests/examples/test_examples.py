@@ -27,6 +27,7 @@ BARRIERS = {
     "transpose": {"bar.sync": 1},
     "block_sum": {"bar.sync": 1},
     "row_softmax": {"bar.sync": 3},
+    "histogram": {"bar.sync": 2},
     "prefix_scan": {"bar.sync": 3},
     "tf32_matmul": {"bar.warp.sync": 2},
     "bf16_matmul": {"bar.sync": 3},
