@@ -66,11 +66,14 @@ class Events:
 
 
 class Async(NamedTuple):
-    """An asynchronous operation: its number from 1 on, its instruction, its proxy."""
+    """An asynchronous operation: its number from 1 on, its instruction, its proxy, and whether it
+    updates its target atomically, element by element, beside other operations that do.
+    """
 
     number: int
     site: Instruction
     in_async_proxy: bool
+    updates: bool
 
 
 class Watch:

@@ -185,6 +185,7 @@ class Machine:
         for batch in active:
             if not batch.alive_count:
                 self._finish_deferred(batch)
+                batch.mbarriers.finish()
                 self.events.batch_ended(batch)
                 self.finished_blocks += len(batch.geometry.blocks)
                 if self.on_tick is not None:
@@ -201,10 +202,12 @@ class Machine:
 
     # Services
 
-    def new_async(self, site: Instruction, *, in_async_proxy: bool = False) -> Async:
+    def new_async(
+        self, site: Instruction, *, in_async_proxy: bool = False, updates: bool = False
+    ) -> Async:
         """A new asynchronous operation."""
         self._asyncs += 1
-        return Async(self._asyncs, site, in_async_proxy)
+        return Async(self._asyncs, site, in_async_proxy, updates)
 
     def defer(self, action: Deferred) -> None:
         """Something that happens by itself: now, or when nobody can go on without it."""

@@ -131,6 +131,12 @@ class MBarriers:
         barrier.completed = events.join(barrier.completed, barrier.arrived)
         barrier.arrived = 0
 
+    def finish(self) -> None:
+        """At the end of the threads no barrier may have bytes left to come or to spare."""
+        for barrier in self.by_offset.values():
+            if barrier.bytes:
+                self._overdelivered(None, barrier.last_expect or barrier.site, barrier)
+
     def _overdelivered(self, run: Run | None, site: Instruction, barrier: MBarrier) -> None:
         self.batch.machine.findings.transaction_bytes(
             run, site, barrier.last_expect, barrier.phase, barrier.bytes

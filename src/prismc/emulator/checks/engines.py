@@ -8,6 +8,7 @@ import numpy as np
 
 from prismc.emulator.checks.clocks import TENSOR_CORES
 from prismc.emulator.checks.races import RaceWatch
+from prismc.emulator.checks.shadow import Access, Shadow
 from prismc.emulator.checks.stores import mark_written
 from prismc.emulator.events import Async
 from prismc.emulator.geometry import WARP
@@ -28,6 +29,9 @@ class EngineWatch(RaceWatch):
         touch = self._touch(run, operation.site, place, size)
         self.flight.check(run, touch.shadow, touch.access, "overwrites what", writes=True)
         self._against_writer(run, touch, "overwrites what")
+        if operation.updates:
+            self._against(run, touch, "readers", "updates what")
+            return
         for name in ("readers", "strong readers", "strong writers"):
             self._against(run, touch, name, "overwrites what")
             if operation.in_async_proxy:
@@ -45,6 +49,13 @@ class EngineWatch(RaceWatch):
             return
         shadow, access, _ = self._access(batch, operation.site, place.region, place.offsets, size,
                                          lanes)  # fmt: skip
+        self._note_done(operation, shadow, access)
+
+    def _note_done(self, operation: Async, shadow: Shadow, access: Access) -> None:
+        """An operation's writes are an ordinary thread's from here on, or atomic ones."""
+        if operation.updates:
+            shadow.table("strong writers").note(access)
+            return
         self.flight.end(operation, shadow, access, writes=True)
         shadow.writer.note(access)
 
@@ -60,9 +71,9 @@ class EngineWatch(RaceWatch):
             shadow, access, _ = self._access(
                 batch, operation.site, place.region, place.offsets, size, lanes
             )
-            self.flight.end(operation, shadow, access, writes=True)
             number = int(known.block_numbers[block]) * known.row_width + engine
-            shadow.writer.note(access._replace(threads=np.full(len(access.granules), number)))
+            threads = np.full(len(access.granules), number)
+            self._note_done(operation, shadow, access._replace(threads=threads))
         row = np.zeros(known.row_width, np.int32)
         row[engine] = self.clocks.tick()
         return self.clocks.views.add({int(known.block_numbers[block]): row})

@@ -9,6 +9,7 @@ import numpy as np
 from prismc.emulator.bulk import Delivery, Span, Transfer, Update, bytewise
 from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
+from prismc.emulator.events import Async
 from prismc.emulator.execute.access import packed_source
 from prismc.emulator.execute.atomics import update_of
 from prismc.emulator.execute.reach import Reach
@@ -141,6 +142,10 @@ class _Copy:
             offsets = self.targets_of_barrier(run, barrier)
             self.machine.defer(Delivery(run.batch, transfer, offsets, count))
 
+    def _operation(self) -> Async:
+        reduces = self.site.form.has("reduce")
+        return self.machine.new_async(self.site, in_async_proxy=True, updates=reduces)
+
     def barrier_offset(self, run: Run) -> int | None:
         """The mbarrier of one thread's copy; None if it is none."""
         if self.barrier is None:
@@ -190,7 +195,7 @@ class _BulkCopy(_Copy):
         targets = [
             target._replace(offsets=target.offsets - target.offsets[0] + start) for start in starts
         ]
-        operation = self.machine.new_async(self.site, in_async_proxy=True)
+        operation = self._operation()
         transfer = Transfer(source, targets, operation, update=self.update)
         self.complete(run, lane, transfer, barrier, size)
 
@@ -254,7 +259,7 @@ class _TensorCopy(_Copy):
         inside &= (beyond >= 0) & (beyond + tensor.element <= region.size)
         memory = Span(region, beyond, tensor.element, inside)
         boxes = [self._box(run, tensor, start) for start in shared]
-        operation = self.machine.new_async(self.site, in_async_proxy=True)
+        operation = self._operation()
         if self.to == "shared":
             transfer = Transfer(memory, boxes, operation, fill=tensor.filling())
         else:

@@ -166,7 +166,7 @@ def _remote_step(
         for k in range(len(targets[0].offsets)):
             chosen = np.array([k if targets[0].chosen is None else int(targets[0].chosen[k])])
             place = Place(targets[0].region, targets[0].offsets[k : k + 1], chosen)
-            operation = machine.new_async(site, in_async_proxy=True)
+            operation = machine.new_async(site, updates=update is not None)
             if machine.watch is not None:
                 machine.watch.begin_write(run, operation, place, size)
             offset = int(barriers[0].offsets[k])

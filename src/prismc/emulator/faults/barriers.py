@@ -27,14 +27,14 @@ class BarrierFaults(Collector):
         phase: int,
         missing: int,
     ) -> None:
-        """A phase in which more bytes were delivered than promised."""
+        """A phase whose copies delivered more or fewer bytes than promised."""
         if not self.is_new(Kind.COUNT, site, expected):
             return
         self.add(
             Finding(
                 kind=Kind.COUNT,
-                message=f"phase {phase} of an mbarrier: {missing} bytes pending; more were "
-                "delivered than promised",
+                message=f"phase {phase} of an mbarrier: {missing} bytes pending; "
+                f"{'more' if missing < 0 else 'fewer'} were delivered than promised",
                 help="promise exactly the bytes that the copies of the phase deliver",
                 site=site,
                 threads=() if run is None else self.threads(run, None),
