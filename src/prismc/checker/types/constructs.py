@@ -16,6 +16,7 @@ from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.declarations import Made
 from prismc.checker.types.errors import (
     BadUnits,
+    CounterLeavesType,
     NotAPointer,
     TooManyExpansions,
     ZeroStep,
@@ -29,6 +30,7 @@ from prismc.checker.types.model import (
     ScalarType,
     Type,
 )
+from prismc.checker.types.numbers import fits
 from prismc.checker.types.show import show
 from prismc.checker.types.statements import Statements
 from prismc.frontend import ast
@@ -120,6 +122,7 @@ class Constructs(Statements):
             self.bind(node.variable, UNKNOWN)
             return self._loop_body(node.body)
         start, stop, step = bounds
+        self._check_counter(start, stop, step)
         variable = self.variable(node.variable, start.type, typed.VariableKind.LOOP, None)
         return (
             typed.For(
@@ -152,6 +155,25 @@ class Constructs(Statements):
             self.report(ZeroStep(at=step.span))
             return None
         return tuple(given)
+
+    def _check_counter(
+        self, start: typed.Expression, stop: typed.Expression, step: typed.Expression
+    ) -> None:
+        """The counter takes one more step than there are iterations: it must have room for it."""
+        parts = [part for part in (start, stop, step) if isinstance(part, typed.Constant)]
+        if len(parts) < 3 or not isinstance(start.type, ScalarType):
+            return
+        first, end, distance = (int(part.value) for part in parts)
+        last = (range(first, end, distance) or [first - distance])[-1]
+        if not fits(last + distance, start.type.scalar):
+            self.report(
+                CounterLeavesType(
+                    at=start.span.to(step.span),
+                    last=last,
+                    following=last + distance,
+                    type=show(start.type),
+                )
+            )
 
     def _range_type(self, values: list[typed.Expression]) -> Type | None:
         if any(is_refused(value) for value in values):

@@ -175,6 +175,18 @@ class ZeroStep(Problem):
     help_text = "step by 1 or more, or by -1 or less"
 
 
+class CounterLeavesType(Problem):
+    code = "P0376"
+    title = "a loop counter that passes the end of its type"
+    message = "after {last} the counter of this range passes the end of {type}"
+    label = "the next value would be {following}"
+    help_text = "count in a wider type, or let the range end earlier"
+
+    last: int
+    following: int
+    type: str
+
+
 class IndexOutOfRange(Problem):
     code = "P0318"
     title = "a constant index out of range"
