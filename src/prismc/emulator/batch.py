@@ -162,9 +162,14 @@ class Batch:
         apart: Lanes = self.alive & ~here & (self.crew_of != run.crew) & np.repeat(warps, WARP)
         return apart if apart.any() else None
 
+    def living_blocks(self) -> Lanes:
+        """Which blocks have threads that have not exited, bool `[blocks]`."""
+        living: Lanes = self.alive.reshape(-1, self.geometry.width).any(axis=1)
+        return living
+
     def held_blocks(self) -> int:
         """The number of blocks that have not ended."""
-        return int(self.alive.reshape(-1, self.geometry.width).any(axis=1).sum())
+        return int(np.count_nonzero(self.living_blocks()))
 
     def advance(self) -> None:
         """Runs until no group is ready."""

@@ -97,7 +97,7 @@ class Decoder:
             register
             for instruction in function.body or ()
             if instruction.form.name == "wgmma" and instruction.form.has("mma_async")
-            for register in results_of(instruction)
+            for register in _fragments(instruction)
         )
         self._place_locals()
 
@@ -169,9 +169,12 @@ class Decoder:
         step, findings = decoded.step, self.linkage.findings
         # Compilers copy accumulators to their next names wherever they like.
         is_copy = instruction.form.name == "mov"
+        changes = not is_copy and not used.isdisjoint(results_of(instruction))
 
         def watched(run: Run) -> None:
             products = run.batch.products
+            if changes:
+                products.change(run)
             product = products.touch(run, used) if products.pending else None
             if product is not None and not is_copy:
                 findings.accumulators_in_flight(run, instruction, product)
@@ -306,6 +309,13 @@ def _resize(have: np.dtype[Any], want: np.dtype[Any], signed: bool = False) -> A
         narrow, wide = np.dtype(f"i{have.itemsize}"), np.dtype(f"i{want.itemsize}")
         return lambda values: values.view(narrow).astype(wide).view(want)
     return lambda values: values.astype(want)
+
+
+def _fragments(product: Instruction) -> tuple[int, ...]:
+    """The registers of a product's accumulators, and of its first matrix if it is in registers."""
+    first = product.operands[1] if len(product.operands) > 1 else None
+    items = first.items if isinstance(first, Vector) else ()
+    return results_of(product) + tuple(r.number for r in items if isinstance(r, Register))
 
 
 def _go_to(block: int) -> End:

@@ -75,12 +75,24 @@ class WarpgroupProducts:
         self.committed = np.zeros(batch.geometry.count // WARP, np.int64)
         self.pending: list[Pending] = []
         self.executed: dict[Instruction, Lanes] = {}
+        # Warps whose registers have changed since their last `wgmma.fence`.
+        self.unfenced = np.ones_like(self.committed, np.bool_)
+
+    def fence(self, run: Run) -> None:
+        """`wgmma.fence`: products issued later see the registers as they are now."""
+        self.unfenced[self._warps(run)] = False
+
+    def change(self, run: Run) -> None:
+        """Some other instruction changes registers of a product."""
+        self.unfenced[self._warps(run)] = True
 
     def issue(self, run: Run, item: Pending) -> None:
         """Notes a product; it is computed now if the schedule says so."""
         item.group = int(self.committed[item.warps[0]])
         counts = self.executed.setdefault(item.operation.site, np.zeros_like(self.committed))
         counts[item.warps] += 1
+        if self.unfenced[item.warps].any():
+            self.batch.machine.findings.product_without_fence(run, item.operation.site)
         watch = self.batch.machine.watch
         if watch is not None:
             chunks = item.chunks()

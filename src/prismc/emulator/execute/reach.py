@@ -151,8 +151,11 @@ class Reach:
         lost = ((own - SHARED_START).view(np.uint64) > max(limit, 0)) | (ranks >= size)
         lost |= limit < 0
         remote = batch.shared_of_rank(run, np.maximum(ranks, 0), chosen)
-        offsets = own + np.where(ranks >= 0, remote, base)
-        place = Place(batch.shared, offsets, chosen)
+        starts = np.where(ranks >= 0, remote, base)
+        place = Place(batch.shared, own + starts, chosen)
+        gone = ~batch.living_blocks()[starts // batch.shared.stride] & ~lost
+        if gone.any():
+            self.machine.findings.block_has_exited(run, self.site, place, np.flatnonzero(gone))
         if not lost.any():
             return self._aligned(run, place)
         self._out_of_bounds(run, addresses, lost, chosen, "shared")

@@ -25,7 +25,7 @@ def open_wgmma(decoder: Decoder, site: Instruction) -> Decoded:
     """One of the `wgmma` instructions."""
     form = site.form
     if form.has("fence"):
-        return Decoded(members=whole_warp)
+        return Decoded(step=lambda run: run.batch.products.fence(run), members=whole_warp)
     if form.has("commit_group"):
         return Decoded(step=lambda run: run.batch.products.commit(run), members=whole_warp)
     if form.has("wait_group"):

@@ -90,6 +90,20 @@ class MemoryFaults(Collector):
             )
         )
 
+    def block_has_exited(self, run: Run, site: Instruction, place: Place, wrong: Lanes) -> None:
+        """Accesses to the shared memory of a block of the cluster whose threads have all exited."""
+        if not self.is_new(Kind.LIFETIME, site, None, "", len(wrong)):
+            return
+        self.add(
+            Finding(
+                kind=Kind.LIFETIME,
+                message="accesses the shared memory of another block that may have exited",
+                help="let all blocks wait at a cluster barrier before the first one exits",
+                site=site,
+                threads=self.threads(run, _chosen(place, wrong)),
+            )
+        )
+
     def read_only(self, run: Run, site: Instruction, place: Place) -> None:
         """Stores into constant memory or parameters."""
         if self.is_new(Kind.BOUNDS, site, None, place.region.name):

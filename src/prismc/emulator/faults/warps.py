@@ -63,6 +63,14 @@ class WarpFaults(Collector):
             )
         )
 
+    def product_without_fence(self, run: Run, site: Instruction) -> None:
+        """A product of a warpgroup whose registers no `wgmma.fence` has handed over."""
+        self.plain(
+            Kind.ORDER, run, site,
+            "no `wgmma.fence` since the product's registers were changed",
+            "execute `wgmma.fence` between the last use of the registers and the product",
+        )  # fmt: skip
+
     def accumulators_in_flight(self, run: Run, site: Instruction, product: Instruction) -> None:
         """Registers of an asynchronous product are used before anybody has waited for it."""
         if not self.is_new(Kind.LIFETIME, site, product, times=run.count):
