@@ -164,7 +164,7 @@ class Batch:
 
     def living_blocks(self) -> Lanes:
         """Which blocks have threads that have not exited, bool `[blocks]`."""
-        living: Lanes = self.alive.reshape(-1, self.geometry.width).any(axis=1)
+        living: Lanes = np.logical_or.reduce(self.alive.reshape(-1, self.geometry.width), axis=1)
         return living
 
     def held_blocks(self) -> int:
@@ -232,6 +232,8 @@ class Batch:
         self.alive = self.alive & ~run.mask_array()
         self.alive_count -= run.count
         self.exited += run.count
+        if self.geometry.shape.cluster.volume > 1 and self.machine.watch is not None:
+            self.machine.watch.threads_exit(run)
         if self.alive_count:
             self.barriers.settle()
             self.clusters.settle()

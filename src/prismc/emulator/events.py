@@ -120,6 +120,9 @@ class Watch:
     ) -> None:
         """Lanes have waited for their asynchronous reads; None: they are over, for nobody."""
 
+    def threads_exit(self, run: Run) -> None:
+        """Threads of a cluster have exited."""
+
     def finish_products(
         self, batch: Batch, operation: Async, place: Place, size: int, warps: Lanes
     ) -> None:

@@ -104,6 +104,38 @@ class EngineWatch(RaceWatch):
         if lanes is not None:
             shadow.table("readers").note(access)
 
+    def threads_exit(self, run: Run) -> None:
+        """Shared memory ends with its block: what other blocks did to it must have come before."""
+        batch = run.batch
+        shadow = batch.shared.shadow
+        if shadow is None:
+            return
+        lanes = run.lane_numbers()
+        places = batch.geometry.place[lanes]
+        dead = np.flatnonzero(~batch.living_blocks())
+        for place in np.intersect1d(places, dead):
+            lane = int(lanes[places == place][0])
+            self._against_foreign(run, shadow, int(place), lane)
+
+    def _against_foreign(self, run: Run, shadow: Shadow, place: int, lane: int) -> None:
+        """Reports accesses by other blocks that nothing orders before the end of a lane's block."""
+        batch = run.batch
+        known = self.clocks.of(batch)
+        per_block = batch.shared.stride >> shadow.shift
+        own = slice(place * per_block, (place + 1) * per_block)
+        for threads, stamps, sites in shadow.accesses(own):
+            foreign = np.flatnonzero(
+                (threads >= 0)
+                & (threads // known.row_width != known.block_numbers[place])
+                & (threads % known.row_width < known.width)
+            )
+            lanes = np.full(len(foreign), lane)
+            ordered = self.clocks.ordered(batch, lanes, threads[foreign], stamps[foreign])
+            late = foreign[~ordered]
+            if len(late):
+                offset = (place * per_block + int(late[0])) << shadow.shift
+                self.reports.outlived(run, batch.shared, offset, int(sites[late[0]]), len(late))
+
     def finish_products(
         self, batch: Batch, operation: Async, place: Place, size: int, warps: Lanes
     ) -> None:

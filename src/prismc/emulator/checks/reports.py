@@ -199,6 +199,24 @@ class RaceReports:
             )
         )
 
+    def outlived(self, run: Run, region: Region, offset: int, number: int, times: int) -> None:
+        """Another block's access to shared memory that may come after its block has exited."""
+        site, array = self._sites[number], self.machine.array_name(region, offset)
+        findings = self.machine.findings
+        if not findings.is_new(Kind.LIFETIME, site, None, array, times):
+            return
+        findings.add(
+            Finding(
+                kind=Kind.LIFETIME,
+                message="accesses shared memory of another block, which may have exited by then",
+                help="let all blocks wait at a cluster barrier before the first one exits",
+                site=site,
+                threads=findings.threads(run, None),
+                array=array,
+                element=self.machine.element(region, offset),
+            )
+        )
+
     def uninitialised(self, run: Run, site: Instruction, place: Place, positions: Lanes) -> None:
         """Loads of bytes that nothing has stored to."""
         region = place.region

@@ -235,6 +235,16 @@ class Shadow:
                 self.tables[name] = ThreadTable(self.granules, self.width)
         return self.tables[name]
 
+    def accesses(self, own: slice) -> Iterator[tuple[Lanes, Lanes, Lanes]]:
+        """All that is known about some granules: threads (-1: nobody), stamps and sites."""
+        words = self.writer.word[own]
+        yield (words & _LOW) - 1, words >> _STAMP_SHIFT, self.writer.site[own]
+        for table in self.tables.values():
+            if isinstance(table, ThreadTable):
+                for slot in range(3):
+                    threads = table.thread[slot][own].astype(np.int64) - 1
+                    yield threads, table.stamp[slot][own], table.site[own]
+
     def refine(self, size: int) -> None:
         """Makes granules small enough for accesses of `size` bytes."""
         shift = size.bit_length() - 1
