@@ -97,7 +97,9 @@ class _Layout:
         del self._live[live_before:]
 
     def _inner(self, statement: typed.Statement, top: int, around: tuple[Replica, ...]) -> None:
-        """Lay out what stands inside a statement."""
+        """Lay out what stands inside a statement; in code of nobody knows whom, nothing."""
+        if isinstance(statement, typed.Block) and statement.is_refused:
+            return
         inside = around
         if isinstance(statement, typed.Group):
             bound = self._bounds[statement.id]

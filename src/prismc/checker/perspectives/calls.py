@@ -35,7 +35,7 @@ def check_call(
     if not _offers(call, scope, data, sink):
         return
     for parameter, argument in _pairs(call):
-        if isinstance(argument.type, ErrorType):
+        if isinstance(argument.type, ErrorType) or scope.has_refused(argument):
             continue
         if isinstance(parameter.type, PointerType):
             _check_pointer(call, parameter, argument, data, sink)

@@ -65,7 +65,7 @@ class _BodyChecker:
     def __init__(
         self,
         body: typed.Body,
-        sink: Sink,
+        sink: InstanceSink,
         varies: dict[int, Perspective],
         bounds: dict[int, Bound],
         uniform: Uniform,
@@ -126,6 +126,9 @@ class _BodyChecker:
 
     def _compound(self, statement: typed.Statement) -> None:
         match statement:
+            case typed.Block(body=body, is_refused=True):
+                with self._sink.silent():
+                    self.statements(body)
             case typed.Block(body=body):
                 self.statements(body)
             case typed.If(condition=condition, body=body, otherwise=otherwise):

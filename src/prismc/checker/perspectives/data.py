@@ -69,6 +69,10 @@ class Data:
     def _leaf(self, expression: typed.Expression) -> Perspective:
         """What an expression contributes of its own, its operands apart."""
         match expression:
+            case typed.Read(variable=variable) | typed.Slot(variable=variable) if (
+                variable in self._scope.refused
+            ):
+                return CONSTANT
             case typed.Read(variable=variable):
                 self._use(Name(variable), expression.span)
                 return variable.perspective

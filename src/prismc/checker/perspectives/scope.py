@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from prismc.checker.perspectives.aliases import Aliases, Name
 from prismc.checker.types import typed
+from prismc.checker.types.walk import expressions_in
 from prismc.hardware.groups import Bound, Perspective
 from prismc.source.record import Record
 from prismc.source.span import Span
@@ -67,6 +68,8 @@ class Scope:
             )
         ]
         self.claims: dict[typed.Variable, Claimed] = {}
+        # Of these nobody knows how often they vary: what they take part in is no second mistake.
+        self.refused: set[typed.Variable] = set()
         self._hidings: list[Hiding] = []
         self._depth_of: dict[typed.Variable, int] = {}
 
@@ -117,6 +120,13 @@ class Scope:
             keyword=narrow.kind.value,
             header=narrow.header,
             depth=len(self._hidings) + len(narrow.views),
+        )
+
+    def has_refused(self, expression: typed.Expression) -> bool:
+        """Whether a variable with a refused perspective takes part in an expression."""
+        return bool(self.refused) and any(
+            isinstance(part, typed.Read | typed.Slot) and part.variable in self.refused
+            for part in expressions_in(expression)
         )
 
     def declared(self, variable: typed.Variable) -> None:

@@ -42,6 +42,9 @@ class Views:
     def _judge_view(self, statement: typed.Narrow, view: typed.View) -> None:
         given = self._data.varies(view.source)
         variable, code = view.variable, self._scope.code
+        if self._scope.has_refused(view.source):
+            self._scope.refused.add(variable)
+            return
         if statement.kind is typed.NarrowKind.ASYNC:
             if not given.is_narrower_or_equal(code):
                 self._report_elsewhere(statement, view, given)
@@ -51,6 +54,8 @@ class Views:
             self._judge_target(statement, view)
         for what, part in _view_parts(view):
             varies = self._data.varies(part)
+            if variable in self._scope.refused:
+                continue
             if not variable.perspective.is_narrower_or_equal(varies):
                 self._sink.report(
                     OffsetVaries(
@@ -92,6 +97,7 @@ class Views:
         to, bound = view.variable.perspective, self._scope.bound
         reason = _target_reason(statement.kind, to, bound)
         if reason:
+            self._scope.refused.add(view.variable)
             self._sink.report(
                 NarrowTarget(
                     at=view.variable.span,

@@ -17,7 +17,7 @@ from prismc.checker.perspectives.scope import Scope
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.show import show
-from prismc.checker.types.walk import place_operands
+from prismc.checker.types.walk import expressions_in, place_operands
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import THREAD, Perspective
@@ -32,14 +32,13 @@ class Writes:
         self._scope = scope
         self._data = data
         self._sink = sink
-        # Declared as what the code cannot have: writing them is no second mistake.
-        self._refused: set[typed.Variable] = set()
 
     def declare(self, statement: typed.Declare) -> None:
         variable, value = statement.variable, statement.value
-        if value is not None:
+        is_possible = self.declared_perspective(variable)
+        if value is not None and (is_possible or not _counts(value, variable.perspective)):
             self._data.varies(value)
-        if self.declared_perspective(variable) and value is not None:
+        if value is not None and is_possible:
             self._require_as_broad(f"`{variable.name}`", variable, value)
         self._scope.declared(variable)
 
@@ -57,7 +56,7 @@ class Writes:
         entry = bound.size(stated.level)
         if entry and entry % stated.size == 0:
             return True
-        self._refused.add(variable)
+        self._scope.refused.add(variable)
         if entry == 0 or stated.size % entry == 0:
             self._sink.report(
                 DeclaredBroader(
@@ -110,7 +109,7 @@ class Writes:
     def _require_equal(
         self, variable: typed.Variable, value: typed.Expression, varies: Perspective
     ) -> None:
-        if varies != variable.perspective:
+        if varies != variable.perspective and not self._scope.has_refused(value):
             note = Related(at=variable.span, message=f"`{variable.name}` is {variable.perspective}")
             self._sink.report(
                 PointerAssignment(
@@ -174,7 +173,7 @@ class Writes:
 
     def _require_scope(self, span: Span, variable: typed.Variable) -> bool:
         """A variable is written by all of those who share it, together."""
-        if variable in self._refused:
+        if variable in self._scope.refused:
             return False
         if variable.perspective.is_narrower_or_equal(self._scope.code):
             return True
@@ -194,6 +193,8 @@ class Writes:
         """Only a thread's own pointer is stored through (paper-notes A14)."""
         perspective = self._data.varies(pointer)
         if perspective == THREAD or isinstance(pointer.type, ErrorType):
+            return
+        if self._scope.has_refused(pointer):
             return
         for name in names_in(pointer):
             if self._scope.hiding_of(name) is not None:
@@ -269,3 +270,10 @@ def _array_variable(array: typed.Expression) -> typed.Variable | None:
     while isinstance(array, typed.Element):
         array = array.array
     return array.variable if isinstance(array, typed.Read) else None
+
+
+def _counts(value: typed.Expression, of: Perspective) -> bool:
+    """Whether a value holds the index of units that its declaration names, which was refused."""
+    return any(
+        isinstance(part, typed.UnitIndex) and part.of == of for part in expressions_in(value)
+    )

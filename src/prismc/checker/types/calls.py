@@ -58,7 +58,6 @@ class Calls(Layouts):
         if isinstance(binding, typed.Instance):
             return self._call_instance(node, binding, None)
         if isinstance(binding, Unknown):
-            self._arguments(node, ())
             return self.refused(node.span)
         if symbol.kind is SymbolKind.BUILTIN and not self.names_type(callee.node):
             return self.builtin(self._builtin_call(symbol.name, node, callee), expected)
@@ -90,7 +89,6 @@ class Calls(Layouts):
         """A name that was refused stays silent; anything that is no name is not callable."""
         if symbol is None and not isinstance(callee.node, ast.Reference | ast.Member):
             self.report(NotCallable(at=callee.node.span, what="this expression", advice=_NAME_IT))
-        self._arguments(node, ())
         return self.refused(node.span)
 
     def _not_callable(self, node: ast.Call, symbol: Symbol) -> typed.Expression:

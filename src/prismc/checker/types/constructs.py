@@ -97,8 +97,14 @@ class Constructs(Statements):
         taken = node.body if constant.value else node.otherwise
         return (self._block(node, self.statements(taken)),)
 
-    def _block(self, node: ast.Statement, body: Made) -> typed.Statement:
-        return typed.Block(id=self.id(), span=node.span, body=body)
+    def _block(self, node: ast.Node, body: Made, *, is_refused: bool = False) -> typed.Statement:
+        return typed.Block(id=self.id(), span=node.span, body=body, is_refused=is_refused)
+
+    def _refused_blocks(self, *nodes: ast.Group | ast.First | ast.Case) -> Made:
+        """The bodies of a construct whose perspective is not known."""
+        return tuple(
+            self._block(node, self.statements(node.body), is_refused=True) for node in nodes
+        )
 
     def _while(self, node: ast.While) -> Made:
         condition = self.require_bool(node.condition, "`while`")
@@ -243,7 +249,7 @@ class Constructs(Statements):
             return ()
         to = self.perspective_of(node.perspective)
         if to is None:
-            return (self._block(node, self.statements(node.body)),)
+            return self._refused_blocks(node)
         inner = self.bound.group(to)
         return (
             typed.Group(
@@ -264,13 +270,13 @@ class Constructs(Statements):
         unit = SPELLINGS[node.level]
         if node.level == "grid":
             self.report(BadUnits(at=node.header, level=node.level, keyword="split"))
-            return tuple(self._block(node, self.statements(case.body)) for case in node.cases)
+            return self._refused_blocks(*node.cases)
         arms: list[typed.Arm] = []
         offset = 0
         for case in node.cases:
             size = self._arm_size(case)
             if size is None:
-                return tuple(self._block(node, self.statements(c.body)) for c in node.cases)
+                return self._refused_blocks(*node.cases)
             to = Perspective(unit.level, unit.size * size)
             arms.append(self._arm(case, to, offset))
             offset += to.size
@@ -313,10 +319,10 @@ class Constructs(Statements):
             return ()
         to = self.perspective_of(node.perspective)
         if to is None:
-            return (self._block(node, self.statements(node.body)),)
+            return self._refused_blocks(node)
         if to.level is SPELLINGS["grid"].level:
             self.report(BadUnits(at=node.header, level="grid", keyword="first"))
-            return (self._block(node, self.statements(node.body)),)
+            return self._refused_blocks(node)
         return (self._split_of(node, (self._arm(node, to, 0),), "first", node.header),)
 
     # ------------------------------------------------------------------ whose pointers

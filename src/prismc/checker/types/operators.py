@@ -311,7 +311,7 @@ class Operators(TypeExpressions):
     def _compare_compile_time(self, node: ast.Binary) -> typed.Expression | None:
         """`P <= thread[32]`, `T == f32`: comparisons of what is known while compiling."""
         sides = (node.left, node.right)
-        if any(self.binding_at(side) is UNKNOWN for side in sides):
+        if any(self.binding_at(side) is UNKNOWN or self._is_unresolved(side) for side in sides):
             return self.refused(node.span)
         if any(self.names_perspective(side) for side in sides):
             left, right = (self.perspective_of(side) for side in sides)
@@ -328,6 +328,9 @@ class Operators(TypeExpressions):
             same = self.type_of(node.left) == self.type_of(node.right)
             return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))
         return None
+
+    def _is_unresolved(self, node: ast.Expression) -> bool:
+        return isinstance(node, ast.Reference) and self.symbol_at(node) is None
 
 
 def _folds_as_literal(sign: str, of: Type) -> bool:

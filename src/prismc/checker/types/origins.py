@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from prismc.checker.types.typed import Instance
 from prismc.diagnostics.problem import Problem, Related
 from prismc.diagnostics.sink import Sink
@@ -27,8 +30,18 @@ class InstanceSink(Sink):
         super().__init__()
         self._sink = sink
         self._instance = instance
+        self._is_silent = False
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Swallow what is reported inside: echoes of something that was refused."""
+        before, self._is_silent = self._is_silent, True
+        yield
+        self._is_silent = before
 
     def report(self, problem: Problem) -> None:
         """Pass a problem on."""
+        if self._is_silent:
+            return
         instance = self._instance
         self._sink.report(with_origin(problem, instance.generics, instance.origin))

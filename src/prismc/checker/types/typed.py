@@ -325,9 +325,14 @@ class Evaluate(Statement):
 
 
 class Block(Statement):
-    """Statements with a scope of their own: one expansion of `static for`, a taken `static if`."""
+    """Statements with a scope of their own: one expansion of `static for`, a taken `static if`.
+
+    `is_refused` holds for the body of a construct whose perspective was refused: nobody knows whose
+    code it is.
+    """
 
     body: tuple[Statement, ...]
+    is_refused: bool = False
 
 
 class If(Statement):
