@@ -87,6 +87,12 @@ def _mma_bf16(random: Random) -> Launch:
     return Launch(1, 128, args, {2: (a @ b).astype(np.float32)})
 
 
+def _wmma_tiles(random: Random) -> Launch:
+    a, b = (random.integers(-8, 9, shape).astype(np.float16) for shape in ((16, 48), (48, 16)))
+    expected = a.astype(np.float32) @ b.astype(np.float32)
+    return Launch(1, 32, [a, b, np.zeros((16, 16), np.float32), 48], {2: expected})
+
+
 def _spmv(random: Random) -> Launch:
     dense = random.integers(1, 9, (11, 90)) * (random.random((11, 90)) < 0.5)
     starts = np.concatenate(([0], np.cumsum((dense != 0).sum(1)))).astype(np.int32)
@@ -246,6 +252,16 @@ MORE_KERNELS = (
             Fault("for (int j = 0; j < 4; ++j) {", "if (lane < 30) for (int j = 0; j < 4; ++j) {",
                   (Kind.PERSPECTIVE,)),
             Fault("e < 16 * 32; e += 128) b", "e < 15 * 32; e += 128) b", (Kind.UNINIT,)),
+        ),
+    ),
+    Kernel(
+        "wmma_tiles",
+        _wmma_tiles,
+        faults=(
+            Fault("__syncwarp();", "", (*RACE, Kind.UNINIT)),
+            Fault("__syncwarp();", "", RACE, nth=1),
+            Fault("[%0], {%1,%2,%3,%4,%5,%6,%7,%8}, 16;", "[%0], {%1,%2,%3,%4,%5,%6,%7,%8}, 17;",
+                  (Kind.BOUNDS,)),
         ),
     ),
     Kernel(

@@ -28,8 +28,8 @@ from prismc.source.record import Record
 _JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap", "call"})
 # Instructions where lanes may have to wait for others: each is a block of its own.
 _MEETINGS = frozenset(
-    {"bar", "barrier", "shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix", "stmatrix",
-     "wgmma", "movmatrix", "setmaxnreg"}
+    {"bar", "barrier", "shfl", "vote", "match", "redux", "elect", "mma", "wmma", "wgmma",
+     "ldmatrix", "stmatrix", "movmatrix", "setmaxnreg"}
 )  # fmt: skip
 _NO_RESULT = frozenset(
     {"st", "red", "bra", "brx", "ret", "exit", "trap", "call", "membar", "fence", "prefetch",
@@ -290,16 +290,23 @@ def _watches(instruction: Instruction) -> bool:
     return form.name == "ld" and any(modifier in _WATCHING for modifier in form.modifiers)
 
 
+def _has_result(instruction: Instruction) -> bool:
+    """Whether the first operand is where the result goes."""
+    if instruction.form.name in _NO_RESULT or not instruction.operands:
+        return False
+    return not isinstance(instruction.operands[0], Address)
+
+
 def results_of(instruction: Instruction) -> tuple[int, ...]:
     """Numbers of the registers that an instruction writes."""
-    if instruction.form.name in _NO_RESULT or not instruction.operands:
+    if not _has_result(instruction):
         return ()
     return tuple(_registers(instruction.operands[0]))
 
 
 def sources_of(instruction: Instruction) -> tuple[int, ...]:
     """Numbers of the registers that an instruction reads, its guard's included."""
-    skipped = 0 if instruction.form.name in _NO_RESULT else 1
+    skipped = 1 if _has_result(instruction) else 0
     found = [r for operand in instruction.operands[skipped:] for r in _registers(operand)]
     if instruction.guard is not None:
         found.append(instruction.guard.register)

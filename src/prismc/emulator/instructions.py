@@ -19,6 +19,7 @@ from prismc.emulator.execute import (
     spaces,
     sync,
     wgmma,
+    wmma,
 )
 from prismc.emulator.ptx.tree import Instruction
 
@@ -56,6 +57,7 @@ OPENERS: dict[str, Opener] = {
     "getctarank": cluster.open_rank,
     "griddepcontrol": control.open_nothing,
     "wgmma": wgmma.open_wgmma,
+    "wmma": wmma.open_wmma,
     "setmaxnreg": control.open_nothing,
     "cp": asynchronous.open_copy,
     "membar": sync.open_fence,

@@ -39,7 +39,7 @@ _CLASSES = {
     "copies": ("cp",),
     "barriers": ("bar", "barrier", "mbarrier", "membar", "fence"),
     "warp": ("shfl", "vote", "match", "redux", "elect", "activemask"),
-    "matrix": ("mma", "wgmma", "movmatrix"),
+    "matrix": ("mma", "wgmma", "wmma", "movmatrix"),
     "control": ("bra", "brx", "call", "ret", "exit", "trap"),
     "moves": ("mov", "cvta", "cvt", "mapa", "selp"),
 }

@@ -25,7 +25,8 @@ def written_parameters(kernel: Function) -> frozenset[str] | None:
     pointers = _pointers(kernel, body)
     written: set[str] = set()
     for instruction in body:
-        if instruction.form.name in _WRITERS:
+        form = instruction.form
+        if form.name in _WRITERS or (form.name == "wmma" and form.has("store")):
             for operand in instruction.operands:
                 if isinstance(operand, Address):
                     written |= _through(operand, pointers)
