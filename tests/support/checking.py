@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from prismc.diagnostics.problem import Problem
 from prismc.driver.build import Emit, build_file
@@ -16,14 +17,20 @@ from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
 
 def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session:
     """Check `root` among the files `texts` (name: text); `flags` are command-line options."""
-    targets, defines, builds, races = _read_flags(flags)
-    session = Session(Options(defines=defines))
+    read = _read_flags(flags)
+    session = Session(Options(defines=read.defines))
     for name, text in texts.items():
         session.files.overlay(name, text)
-    for target in targets:
-        session.options = Options(target=TARGETS[target], defines=defines, verify=True, races=races)
+    for target in read.targets:
+        session.options = Options(
+            target=TARGETS[target],
+            defines=read.defines,
+            verify=True,
+            races=read.races,
+            asserts=read.asserts,
+        )
         file = session.files.known(root)
-        if builds:
+        if read.builds:
             build_file(session, file, (TARGETS[target],), (Emit.CUBIN,), _anywhere)
         else:
             check_file(session, file)
@@ -41,12 +48,19 @@ def all_words(problem: Problem) -> str:
     return "\n".join(parts + [related.message for related in problem.related])
 
 
-def _read_flags(flags: str) -> tuple[list[str], tuple[tuple[str, str], ...], bool, str]:
+class _Flags(NamedTuple):
+    targets: tuple[str, ...]
+    defines: tuple[tuple[str, str], ...]
+    builds: bool
+    races: str
+    asserts: bool
+
+
+def _read_flags(flags: str) -> _Flags:
     words = shlex.split(flags)
     targets: list[str] = []
     defines: list[tuple[str, str]] = []
-    builds = False
-    races = "warn"
+    builds, races, asserts = False, "warn", False
     while words:
         word = words.pop(0)
         if word == "--target":
@@ -56,8 +70,11 @@ def _read_flags(flags: str) -> tuple[list[str], tuple[tuple[str, str], ...], boo
             defines.append((name, value))
         elif word == "--races":
             races = words.pop(0)
+        elif word == "--asserts":
+            asserts = True
         elif word == "--build":
             builds = True
         else:
             raise ValueError(f"unknown flag {word!r} in a test program")
-    return targets or [DEFAULT_TARGET.name], tuple(defines), builds, races
+    named = tuple(targets) or (DEFAULT_TARGET.name,)
+    return _Flags(named, tuple(defines), builds, races, asserts)

@@ -11,6 +11,7 @@ import click
 
 from prismc.cli.options import (
     Presentation,
+    asserts_option,
     chosen_targets,
     compile_options,
     compiler_options,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write a rule for make or Ninja that names all files the outputs depend on.",
 )
+@asserts_option
 @click.option(
     "--drop-sync",
     "dropped_sync",
@@ -82,6 +84,7 @@ def build(
     compiler: str,
     report: bool | None,
     depfile: str | None,
+    asserts: bool,
     dropped_sync: tuple[int, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -101,7 +104,9 @@ def build(
         raise click.UsageError("`--depfile` names the outputs, and `-o -` writes no file")
     if out == "-" and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
-    session = Session(compiler_options(chosen[0], defines, include, compiler, dropped_sync))
+    session = Session(
+        compiler_options(chosen[0], defines, include, compiler, dropped_sync, asserts)
+    )
     root = open_root(session, file)
     built: Built | None = None
     if root is not None:

@@ -8,6 +8,7 @@ import click
 
 from prismc.cli.options import (
     Presentation,
+    asserts_option,
     chosen_targets,
     compile_options,
     compiler_options,
@@ -40,11 +41,13 @@ def _known_view(context: click.Context, parameter: click.Parameter, name: str) -
     help="What to show: `--after help` lists the names.",
 )
 @target_option
+@asserts_option
 @compile_options
 def dump(
     file: str,
     view: str,
     targets: tuple[str, ...],
+    asserts: bool,
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     format_: str,
@@ -55,7 +58,8 @@ def dump(
 
     The text goes to standard output, diagnostics to standard error.
     """
-    session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
+    target = chosen_targets(targets)[0]
+    session = Session(compiler_options(target, defines, include, asserts=asserts))
     root = open_root(session, file)
     text = dump_file(session, root, view) if root is not None else None
     if text is not None:

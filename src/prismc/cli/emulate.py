@@ -12,6 +12,7 @@ import click
 
 from prismc.cli.options import (
     Presentation,
+    asserts_option,
     compile_options,
     compiler_options,
     extents,
@@ -92,6 +93,7 @@ KINDS = (
     "--target", metavar="sm_XX", type=click.Choice(list(TARGETS)), default=DEFAULT_TARGET.name,
     show_default=True, help="The architecture to compile for.",
 )  # fmt: skip
+@asserts_option
 @click.option(
     "--drop-sync", "dropped_sync", metavar="N", type=click.IntRange(min=0), multiple=True,
     help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
@@ -126,6 +128,7 @@ class _Run:
                 options["include"],
                 "nvrtc",
                 options["dropped_sync"],
+                options["asserts"],
             )
         )
 

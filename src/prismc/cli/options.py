@@ -108,6 +108,13 @@ target_option = click.option(
 )
 
 
+asserts_option = click.option(
+    "--asserts",
+    is_flag=True,
+    help="Keep `assert` and `print` in the code; without it they are compiled out.",
+)
+
+
 def chosen_targets(names: tuple[str, ...]) -> list[Target]:
     """The targets of a command line, each once; the default where it names none."""
     return [TARGETS[name] for name in dict.fromkeys(names)] or [DEFAULT_TARGET]
@@ -154,6 +161,7 @@ def compiler_options(
     include: tuple[str, ...],
     compiler: str = "nvrtc",
     dropped_sync: tuple[int, ...] = (),
+    asserts: bool = False,
 ) -> Options:
     return Options(
         target=target,
@@ -161,4 +169,5 @@ def compiler_options(
         include=include,
         compiler=compiler,
         dropped_sync=dropped_sync,
+        asserts=asserts,
     )

@@ -11,7 +11,8 @@ class Options(Value):
     of the root file, in the order given; `include` are folders that imports are looked up in;
     `compiler` is `nvrtc` or `nvcc`; `verify` checks the IR after every pass (for tests: a defect
     then shows where it arises); `dropped_sync` are numbers of planned operations to leave out (for
-    tests: a program without them must be found at fault)."""
+    tests: a program without them must be found at fault); `asserts` keeps assertions and prints in
+    the code."""
 
     target: Target = DEFAULT_TARGET
     races: str = "warn"
@@ -20,3 +21,4 @@ class Options(Value):
     compiler: str = "nvrtc"
     verify: bool = False
     dropped_sync: tuple[int, ...] = ()
+    asserts: bool = False

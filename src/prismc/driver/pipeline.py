@@ -113,7 +113,9 @@ def _lower(session: Session, checked: CheckedProgram) -> Module | None:
 
     if session.sink.has_errors():
         return None
-    module = lower_program(_without_dropped(session, checked), session.sink)
+    module = lower_program(
+        _without_dropped(session, checked), session.sink, keeps_asserts=session.options.asserts
+    )
     return None if session.sink.has_errors() else module
 
 

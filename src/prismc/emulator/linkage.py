@@ -160,7 +160,7 @@ class Linkage:
         """The function whose address this is."""
         return self._functions_at.get(address)
 
-    def builtin(self, name: str) -> Callable[[Run, Instruction, list[Lanes]], None] | None:
+    def builtin(self, name: str) -> Callable[[Run, Instruction, list[Lanes]], bool] | None:
         """A function of the CUDA run-time that the machine provides."""
         return BUILTINS.get(name)
 

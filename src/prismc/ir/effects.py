@@ -76,6 +76,9 @@ EFFECTS: dict[type[Op], Effect] = {
     # Volatile: its effect is kept even where it names no memory.
     intrinsic.Asm: ANYTHING,
     intrinsic.CudaText: ANYTHING,
+    # They stay where they are among what they look at.
+    intrinsic.Assert: Effect.SYNCHRONISES,
+    intrinsic.Print: Effect.SYNCHRONISES,
 }
 
 

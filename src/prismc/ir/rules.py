@@ -402,6 +402,19 @@ def _asm(op: intrinsic.Asm, context: Context) -> None:
     _require(len(op.pieces) % 2 == 1, "pieces begin and end with text")
 
 
+def _assert(op: intrinsic.Assert, context: Context) -> None:
+    _require(op.condition.type == BOOLEAN, "the condition is a bool")
+    _results(op)
+
+
+def _print(op: intrinsic.Print, context: Context) -> None:
+    for value in op.arguments:
+        scalar = _scalar(value.type)
+        is_known = not scalar.is_float or scalar.name in ("f32", "f64")
+        _require(is_known, "C prints integers, f32 and f64")
+    _results(op)
+
+
 def _cuda_text(op: intrinsic.CudaText, context: Context) -> None:
     _results(op)
 
@@ -448,4 +461,6 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.WaitGroup: _wait_group,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
+    intrinsic.Assert: _assert,
+    intrinsic.Print: _print,
 }

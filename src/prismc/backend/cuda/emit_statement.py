@@ -9,6 +9,7 @@ from prismc.backend.cuda import expression as cpp
 from prismc.backend.cuda.expression import Expression, Level
 from prismc.backend.cuda.frame import Frame
 from prismc.backend.cuda.inline_ptx import Operand, asm_statement
+from prismc.backend.cuda.literals import string
 from prismc.backend.cuda.types import declarator, lane_field, reference, scalar_of, type_text
 from prismc.hardware.scalars import Kind
 from prismc.ir.core import Op, Value
@@ -185,6 +186,24 @@ def _cuda_text(frame: Frame, op: intrinsic.CudaText) -> None:
     frame.writer.line(op.text, op.span)
 
 
+def _assert(frame: Frame, op: intrinsic.Assert) -> None:
+    """`__FILE__` and `__LINE__` are the program's: a directive above the line says so."""
+    condition = frame.value(op.condition)
+    ending = "__trap();"
+    if op.tells:
+        source = frame.writer.source(op.span).removeprefix("assert ")
+        told = string(op.message or source or condition.text)
+        name = frame.need("__assertfail")
+        ending = f"{name}({told}, __FILE__, __LINE__, __func__, sizeof(char));"
+    frame.writer.line(f"if ({cpp.prefix('!', condition).text}) {ending}", op.span, alone=True)
+
+
+def _print(frame: Frame, op: intrinsic.Print) -> None:
+    values = [frame.value(value) for value in op.arguments]
+    call = cpp.call("printf", cpp.literal(string(op.format)), *values)
+    frame.writer.line(f"{call.text};", op.span, alone=True)
+
+
 STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     control.Call: _call,
     memory.ArrayAlloc: _array_alloc,
@@ -202,4 +221,6 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     sync.WaitGroup: _wait_group,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
+    intrinsic.Assert: _assert,
+    intrinsic.Print: _print,
 }

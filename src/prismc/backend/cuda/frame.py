@@ -45,6 +45,7 @@ class Frame:
         self.sites = find_sites(function)
         self.inlining = plan_inlining(function, self.sites)
         self.variables = assign_variables(function, self.sites, self.inlining)
+        self.need = need
         self.expressions = Expressions(self.value, need)
         self.result_names: tuple[str, ...] = ()
         self._names: dict[Variable, str] = {}

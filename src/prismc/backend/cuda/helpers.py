@@ -37,6 +37,13 @@ __device__ __forceinline__ To bits_as(From from) {
 }
 """
 
+# The run-time's part of C's `assert`; no compiler declares it beforehand.
+_ASSERT_FAIL = """\
+extern "C" __device__ __attribute__((noreturn)) void __assertfail(
+    const char *message, const char *file, unsigned int line, const char *function,
+    decltype(sizeof(0)) character);
+"""
+
 # f32 with the last bit set when something was cut off: a later rounding to fewer bits is then
 # correct (Boldo and Melquiond, "When double rounding is odd", 2005).
 _ROUND_TO_ODD = {
@@ -226,7 +233,7 @@ _F8_NATIVE = _f8_native("f8e4m3", "e4m3") | _f8_native("f8e5m2", "e5m2")
 def helpers_for(target: Target) -> dict[str, Helper]:
     """All helpers as they read on `target`, each after those it calls."""
     return (
-        {"bits_as": Helper(text=_BITS_AS)}
+        {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | _ROUND_TO_ODD
         | _F16
         | _BF16

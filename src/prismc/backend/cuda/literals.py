@@ -23,7 +23,18 @@ from prismc.hardware.scalars import (
     Scalar,
 )
 
+_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 _SUFFIX = {I32: "", U32: "u", I64: "ll", U64: "ull"}
+
+
+def string(text: str) -> str:
+    """A string literal; what is not printable ASCII is written byte by byte."""
+    pieces = (_ESCAPES.get(byte) or _character(byte) for byte in text.encode())
+    return f'"{"".join(pieces)}"'
+
+
+def _character(byte: int) -> str:
+    return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
 
 
 def constant(scalar: Scalar, value: float) -> Expression:

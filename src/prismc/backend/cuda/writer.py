@@ -65,6 +65,11 @@ class Writer:
         fits = bool(self._lines) and len(self._lines[-1]) + 1 + len(text) <= WIDTH
         return fits and _is_simple(text) and place == self._open
 
+    def source(self, at: Span) -> str:
+        """What the program says at a place, on one line."""
+        text = self._files.known(at.file).text[at.start : at.end] if at.file else ""
+        return " ".join(text.split())
+
     @contextmanager
     def indented(self) -> Iterator[None]:
         self._depth += 1

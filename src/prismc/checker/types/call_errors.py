@@ -200,6 +200,17 @@ class PointerEscapes(Problem):
     name: str
 
 
+class CallInCheck(Problem):
+    code = "P0369"
+    title = "a call that `assert` and `print` cannot make"
+    message = "`{construct}` cannot call `{callee}`: it is compiled out unless it is asked for"
+    label = "this would not happen"
+    help_text = "call it before, keep the result in a variable, and name that here"
+
+    construct: str
+    callee: str
+
+
 # ----------------------------------------------------------------------- declarations
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from prismc.emulator.lanes import Run
 
 # A runtime function: the run, the call, and its arguments' packed bytes [lanes, size].
-Builtin = Callable[["Run", Instruction, list[Lanes]], None]
+# Whether the threads go on afterwards.
+Builtin = Callable[["Run", Instruction, list[Lanes]], bool]
 
 
 def open_call(decoder: Decoder, site: Instruction) -> Decoded:
@@ -160,7 +161,9 @@ def _builtin_call(
         arguments = [
             read_local(run, run.frame, name, size) for name, size in zip(inputs, sizes, strict=True)
         ]
-        builtin(run, site, arguments)
+        if not builtin(run, site, arguments):
+            run.batch.leave(run)
+            return None
         for name, size in results:
             write_local(run, run.frame, name, size)
         return following

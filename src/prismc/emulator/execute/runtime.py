@@ -20,13 +20,14 @@ _DIRECTIVE = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?(hh|h|ll|l|z|t|j)?([diouxXcsfFeE
 _LONGEST_STRING = 4096
 
 
-def print_formatted(run: Run, site: Instruction, arguments: list[Lanes]) -> None:
+def print_formatted(run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
     """`vprintf(format, arguments)`: one text for each lane, in lane order."""
     batch = run.batch
     formats, packs = (a.copy().view(np.uint64).reshape(-1) for a in arguments[:2])
     for lane, text_at, pack_at in zip(run.lane_numbers(), formats, packs, strict=True):
         text = _string(batch, int(text_at))
         batch.machine.printed.append(_format(batch, int(lane), text, int(pack_at)))
+    return True
 
 
 def _format(batch: Batch, lane: int, text: str, pack: int) -> str:
@@ -81,13 +82,14 @@ def _string(batch: Batch, address: int) -> str:
     return content.partition(b"\0")[0].decode("utf-8", "replace")
 
 
-def fail_assertion(run: Run, site: Instruction, arguments: list[Lanes]) -> None:
-    """`__assertfail(message, file, line, function, size)`."""
+def fail_assertion(run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
+    """`__assertfail(message, file, line, function, size)`: the threads end."""
     batch = run.batch
     first = [a[0].tobytes() for a in arguments]
     message, file = (_string(batch, int.from_bytes(b, "little")) for b in first[:2])
     line = int.from_bytes(first[2], "little")
     batch.machine.findings.assertion(run, site, f"{file}:{line}: assertion `{message}` failed")
+    return False
 
 
 BUILTINS = {"vprintf": print_formatted, "__assertfail": fail_assertion}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prismc.diagnostics.problem import Problem
+from prismc.diagnostics.problem import Problem, Severity
 from prismc.hardware.groups import Perspective
 
 
@@ -25,3 +25,12 @@ class WideBroadcast(Problem):
     help_text = "write the value to shared memory from one thread and read it from all"
 
     to: Perspective
+
+
+class PrintLeftOut(Problem):
+    code = "P0952"
+    title = "a print beside warpgroup products"
+    severity = Severity.WARNING
+    message = "`print` is left out: a call would make the program's warpgroup products wait"
+    label = "not in the code"
+    help_text = "store the value to memory, and print it from the host or from another kernel"

@@ -9,6 +9,7 @@ from prismc.checker.types import model, typed
 from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
+from prismc.ir.lowering.asserts import Asserts, asserts_of
 from prismc.ir.lowering.assigned import reassigned_pointers
 from prismc.ir.lowering.frame import Frame, LoweredFunction
 from prismc.ir.lowering.positions import Hidden
@@ -28,14 +29,15 @@ _QUERIES = {
 }
 
 
-def lower_program(checked: CheckedProgram, sink: Sink) -> Module:
+def lower_program(checked: CheckedProgram, sink: Sink, *, keeps_asserts: bool = False) -> Module:
     """The IR of every kernel and of what kernels call. The program must be free of errors."""
     bodies = checked.program.bodies
+    asserts = asserts_of(checked.program, keeps=keeps_asserts)
     needed = _reached_from_kernels(checked.program)
     lowered: dict[str, LoweredFunction] = {}
     for symbol, body in bodies.items():
         if symbol in needed:
-            lowered[symbol] = _FunctionLowering(checked, body, lowered, sink).run()
+            lowered[symbol] = _FunctionLowering(checked, body, lowered, asserts, sink).run()
     return Module(functions=tuple(each.function for each in lowered.values()))
 
 
@@ -63,9 +65,11 @@ class _FunctionLowering:
         checked: CheckedProgram,
         body: typed.Body,
         lowered: dict[str, LoweredFunction],
+        asserts: Asserts,
         sink: Sink,
     ) -> None:
         self._body = body
+        self._asserts = asserts
         self._instance = body.instance
         self._memory = checked.memory
         self._placed = operations_by_position(checked.plan, body.instance.symbol)
@@ -77,7 +81,7 @@ class _FunctionLowering:
         frame.builder.open()
         frame.builder.span = instance.span
         parameters = [p for variable in instance.parameters for p in self._parameter(variable)]
-        statements = Statements(frame, self._placed)
+        statements = Statements(frame, self._placed, self._asserts)
         statements.body(self._body.statements)
         statements.finish()
         region = frame.builder.close()

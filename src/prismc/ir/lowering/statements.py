@@ -10,6 +10,7 @@ from prismc.checker.types import model, typed
 from prismc.hardware.groups import Level
 from prismc.ir.core import Value
 from prismc.ir.lowering import calls
+from prismc.ir.lowering.asserts import Asserts, lower_assert
 from prismc.ir.lowering.control import Control
 from prismc.ir.lowering.expressions import Expressions
 from prismc.ir.lowering.frame import Frame
@@ -28,8 +29,9 @@ from prismc.ir.types import BOOLEAN, INT, ScalarType, Space, Type, VectorType
 class Statements:
     """Lowers the statements of one function."""
 
-    def __init__(self, frame: Frame, placed: Placed) -> None:
+    def __init__(self, frame: Frame, placed: Placed, asserts: Asserts) -> None:
         self._frame = frame
+        self._asserts = asserts
         self._placed = placed
         self._builder = frame.builder
         self._expressions = Expressions(frame)
@@ -81,6 +83,8 @@ class Statements:
                 self._control.leave_loop()
             case typed.Continue():
                 self._control.next_iteration()
+            case typed.Assert() | typed.Print() if self._asserts is not Asserts.OUT:
+                lower_assert(self._frame, self._expressions, statement, self._asserts)
             case typed.Assert() | typed.Print() | typed.AssumeDisjoint():
                 pass  # compiled out
             case _:

@@ -50,6 +50,8 @@ OPS: tuple[type[Op], ...] = (
     sync.WaitGroup,
     intrinsic.Asm,
     intrinsic.CudaText,
+    intrinsic.Assert,
+    intrinsic.Print,
 )
 
 

@@ -1,4 +1,4 @@
-"""Target text in the middle of a program."""
+"""Target text in the middle of a program; what is there for people: assertions and prints."""
 
 from __future__ import annotations
 
@@ -26,3 +26,21 @@ class CudaText(Op):
 
     spelling = "cuda"
     text: str
+
+
+class Assert(Op):
+    """Ends the launch where `condition`, a bool, does not hold. `tells` calls the run-time with
+    `message` (empty: what the program says there) and the place; otherwise the thread traps."""
+
+    spelling = "assert"
+    condition: Value
+    message: str
+    tells: bool
+
+
+class Print(Op):
+    """C's `printf`; arguments are scalars of C."""
+
+    spelling = "print"
+    arguments: tuple[Value, ...]
+    format: str
