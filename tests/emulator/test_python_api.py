@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import prismc
 from prismc.emulator.findings import Kind
 from prismc.testing import KernelFault, LoadError, RunError, load
 
@@ -43,3 +46,13 @@ def test_a_program_that_does_not_compile(tmp_path: Path) -> None:
     file.write_text("kernel k(:\n", encoding="utf-8")
     with pytest.raises(LoadError, match="P01"):
         load(str(file))
+
+
+def test_the_package_offers_it_and_pays_for_it_only_then() -> None:
+    program = "import sys, prismc; assert 'numpy' not in sys.modules; print(prismc.load.__module__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "prismc.testing\n"
+    with pytest.raises(AttributeError, match="no attribute 'loads'"):
+        getattr(prismc, "loads")  # noqa: B009

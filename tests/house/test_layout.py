@@ -16,9 +16,10 @@ LONGEST = 600
 
 def test_init_files_are_empty() -> None:
     # A re-export in a package pulls other packages in at run time, unseen by the import linter.
-    full = [
-        str(p.relative_to(ROOT)) for p in MODULES if p.name == "__init__.py" and p.stat().st_size
-    ]
+    # The package's own front, `prismc.load`, imports nothing before it is asked (decision 0090).
+    front = ROOT / "src/prismc/__init__.py"
+    packages = [p for p in MODULES if p.name == "__init__.py" and p != front]
+    full = [str(p.relative_to(ROOT)) for p in packages if p.stat().st_size]
     assert full == []
 
 
