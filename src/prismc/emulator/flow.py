@@ -313,6 +313,33 @@ def sources_of(instruction: Instruction) -> tuple[int, ...]:
     return tuple(found)
 
 
+def copied_only(body: tuple[Instruction, ...]) -> frozenset[int]:
+    """Registers whose values are only stored, or moved to registers that are only stored.
+
+    Copies of structs load padding and members that nobody has set; that uses nothing.
+    """
+    used: set[int] = set()
+    moves: list[tuple[int, tuple[int, ...]]] = []
+    for instruction in body:
+        name = instruction.form.name
+        if name == "st":
+            used |= set(_registers(instruction.operands[0]))
+            used |= {instruction.guard.register} if instruction.guard else set()
+        elif name == "mov" and isinstance(instruction.operands[0], Register):
+            moves.append((instruction.operands[0].number, sources_of(instruction)))
+        else:
+            used |= set(sources_of(instruction))
+    changed = True
+    while changed:
+        before = len(used)
+        for target, sources in moves:
+            if target in used:
+                used |= set(sources)
+        changed = len(used) != before
+    everything = {r for instruction in body for r in results_of(instruction)}
+    return frozenset(everything - used)
+
+
 def _registers(operand: Operand | None) -> Iterable[int]:
     match operand:
         case Register(number):

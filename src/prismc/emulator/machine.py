@@ -46,6 +46,15 @@ _SHADOW_PER_BYTE = 4
 _MOST_SHADOW = 400 << 20
 
 
+_SHARED_SIZES = frozenset({"dynamic_smem_size", "total_smem_size", "aggr_smem_size"})
+_CLOCKS = frozenset(
+    {"clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"}
+)
+# Which bits of the workspace's address the driver puts into these registers.
+_WORKSPACE = {"envreg1": 32, "envreg2": 0}
+_WORKSPACE_NAME = "the grid's workspace"
+
+
 class TimeLimit(Exception):
     """The launch took longer than it was allowed to."""
 
@@ -218,18 +227,25 @@ class Machine:
 
     def special(self, name: str) -> Lanes:
         """Special registers that depend on the machine's state, `[1]`."""
-        if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
+        if name in _SHARED_SIZES:
             return np.array([self.shared_end], np.uint32)
+        if name in _WORKSPACE:
+            return np.array([self._workspace() >> _WORKSPACE[name] & 0xFFFFFFFF], np.uint32)
         self._clock += 1
         return np.array([self._clock], np.uint64)
 
     def knows_special(self, name: str) -> bool:
         """Whether a special register has a value here."""
         small = Geometry(self.shape, np.zeros(1, np.int64))
-        return small.special(name) is not None or name in (
-            "clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi",
-            "dynamic_smem_size", "total_smem_size", "aggr_smem_size",
-        )  # fmt: skip
+        known = (*_SHARED_SIZES, *_WORKSPACE, *_CLOCKS)
+        return name in known or small.special(name) is not None
+
+    def _workspace(self) -> int:
+        """The address of the memory that cooperative launches synchronise through."""
+        for region in self.memory.regions:
+            if region.name == _WORKSPACE_NAME:
+                return region.base
+        return self.memory.add(_WORKSPACE_NAME, "global", 64).base
 
     def count(self, code: Code, block: int, lanes: int) -> None:
         """Notes that lanes execute a block."""

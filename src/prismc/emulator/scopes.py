@@ -39,6 +39,7 @@ class Qualifiers(Value):
     """What the modifiers of a load, store, atomic or reduction say.
 
     `space` is generic, global, shared, local, const or param; `count` the elements of a vector.
+    `is_copy` marks loads whose values are only stored again.
     """
 
     space: str = "generic"
@@ -46,3 +47,4 @@ class Qualifiers(Value):
     strength: Strength = Strength.WEAK
     scope: Scope = Scope.NONE
     has_policy: bool = False
+    is_copy: bool = False

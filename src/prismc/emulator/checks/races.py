@@ -30,7 +30,7 @@ class RaceWatch(Comparison):
     ) -> None:
         region = place.region
         if not self._is_tracked(region):
-            if region.written is not None:
+            if region.written is not None and not qualifiers.is_copy:
                 self._check_written(run, site, place, size)
             return
         touch = self._touch(run, site, place, size)

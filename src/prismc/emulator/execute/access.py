@@ -15,6 +15,7 @@ from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Address, Instruction, Symbol
 from prismc.emulator.scopes import Qualifiers
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
+from prismc.source.record import replace
 
 if TYPE_CHECKING:
     from prismc.emulator.lanes import Run
@@ -49,6 +50,8 @@ def open_load(decoder: Decoder, site: Instruction) -> Decoded:
         (register, None if register is None else decoder.extend(register, type_name))
         for register in destinations
     )
+    if all(register in decoder.copied_only for register in destinations):
+        qualifiers = replace(qualifiers, is_copy=True)
     parameter = _parameter_bytes(decoder, site, width * len(results))
     if parameter is not None:
         return Decoded(step=_constant_step(decoder, results, parameter, width))

@@ -27,6 +27,7 @@ _SPECIAL_WORDS = """
     lanemask_le lanemask_lt lanemask_ge lanemask_gt clock clock_hi clock64 globaltimer
     globaltimer_lo globaltimer_hi total_smem_size aggr_smem_size dynamic_smem_size
     reserved_smem_offset_begin reserved_smem_offset_end reserved_smem_offset_cap current_graph_exec
+    envreg1 envreg2
     """
 _SPECIALS = frozenset(_SPECIAL_WORDS.split())
 
