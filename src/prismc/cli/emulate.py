@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from prismc.cli.options import (
     extents,
     named_values,
 )
-from prismc.cli.render import progress, show_problems, write
+from prismc.cli.render import Progress, progress, show_problems, write
 from prismc.driver.inputs import open_root
 from prismc.driver.session import Session
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
@@ -195,7 +196,9 @@ class _Run:
         )
         plans = adversaries(options["schedules"], options["seed"])
         found = []
-        with progress(len(plans), "running") as bar:
+        blocks = prod(options["grid"])
+        with progress(len(plans) * blocks, "running", "ran") as bar:
+            ticks = _Ticks(bar)
             for outcome in run(
                 bound,
                 launch,
@@ -203,9 +206,9 @@ class _Run:
                 checks=checks,
                 time_limit=options["time_limit"],
                 profile=options["profiles"] or options["page"] is not None,
+                on_tick=ticks.tell,
             ):
                 found.append(outcome)
-                bar.step(outcome.plan.order.value)
         return found
 
     def _write_page(self, kernel: Kernel, outcome: Outcome) -> None:
@@ -279,6 +282,19 @@ class _Run:
         if self.options["profiles"] and outcomes[0].result.profile is not None:
             write(sys.stdout, text_of_profile(outcomes[0].result.profile) + "\n")
         write(sys.stdout, _summary(outcomes, findings, judgements))
+
+
+class _Ticks:
+    """Blocks that end, as steps of a progress bar."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._before = 0
+
+    def tell(self, finished: int, total: int) -> None:
+        """`finished` of `total` blocks of the present run have ended."""
+        self._bar.step(f"{finished} of {total} blocks", finished - self._before)
+        self._before = 0 if finished == total else finished
 
 
 def _statistics(outcomes: Sequence[Outcome]) -> dict[str, float]:

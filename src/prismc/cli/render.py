@@ -93,12 +93,12 @@ def show_page(text: str, color: str) -> None:
 class Progress:
     """Tells how many of several steps are done, on a terminal; elsewhere it says nothing."""
 
-    def step(self, what: str) -> None:
-        """One more step is done."""
+    def step(self, what: str, count: int = 1) -> None:
+        """One more step is done, or several."""
 
 
 @contextmanager
-def progress(steps: int, what: str) -> Iterator[Progress]:
+def progress(steps: int, what: str, done: str = "compiled") -> Iterator[Progress]:
     """A progress bar on standard error for `steps` steps, if it is a terminal and worth one."""
     if steps < 2 or not sys.stderr.isatty():
         yield Progress()
@@ -110,7 +110,7 @@ def progress(steps: int, what: str) -> Iterator[Progress]:
         task = bar.add_task(what, total=steps)
 
         class Shown(Progress):
-            def step(self, what: str) -> None:
-                bar.update(task, advance=1, description=f"compiled {what}")
+            def step(self, what: str, count: int = 1) -> None:
+                bar.update(task, advance=count, description=f"{done} {what}")
 
         yield Shown()
