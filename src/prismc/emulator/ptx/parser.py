@@ -79,12 +79,14 @@ class _ModuleParser:
         return found
 
     def _version(self) -> None:
-        major, dot, minor = self.cursor.take().partition(".")
+        cursor = self.cursor
+        major, dot, minor = cursor.text.partition(".")
         if not (dot and major.isdigit() and minor.isdigit()):
-            self.cursor.fail("malformed `.version`")
+            cursor.fail("malformed `.version`")
         self.version = (int(major), int(minor))
         if not (7, 0) <= self.version < (10, 0):
-            self.cursor.fail(f"PTX {major}.{minor} is not supported (7.0 to 9.x are)")
+            cursor.fail(f"PTX {major}.{minor} is not supported (7.0 to 9.x are)")
+        cursor.take()
 
     def _target(self) -> None:
         self.target = self.cursor.word("a target")
@@ -92,8 +94,9 @@ class _ModuleParser:
             self.cursor.take()
 
     def _address_size(self) -> None:
-        if self.cursor.integer() != 64:
+        if self.cursor.text != "64":
             self.cursor.fail("only `.address_size 64` is supported")
+        self.cursor.take()
 
     def _file(self) -> None:
         index = self.cursor.integer()
