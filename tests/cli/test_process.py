@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -78,6 +79,42 @@ def broken(**environment: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env={**os.environ, **environment},
     )
+
+
+# A process that says when it checks, and then does so for long.
+SLOW = """
+import sys, time
+from prismc.cli import check
+def slow(*arguments):
+    print("checking", flush=True)
+    time.sleep(60)
+check.check_file = slow
+sys.argv = ["prismc", "check", "-"]
+from prismc.cli.entry import main
+sys.exit(main())
+"""
+
+
+def test_an_interrupted_run_ends_at_once_and_shows_the_cursor() -> None:
+    terminal, other = os.openpty()
+    command = subprocess.Popen(
+        [sys.executable, "-c", SLOW],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=other,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    with command as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"checking\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+    said = os.read(terminal, 1_000).decode()
+    os.close(terminal)
+    os.close(other)
+    assert "\x1b[?25h" in said
+    assert "prismc: interrupted" in said
+    assert "Traceback" not in said
 
 
 def test_a_defect_is_told_once_and_the_traceback_is_kept(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def _have_streams() -> None:
 def _with_deep_stack(arguments: list[str]) -> int:
     """Run in a thread, since only a thread's stack can be chosen by the program itself."""
     # Here and below: `--version` must not pay for these imports.
+    import signal
     import threading
 
     answer: list[int] = []
@@ -63,9 +64,13 @@ def _with_deep_stack(arguments: list[str]) -> int:
         try:
             thread.join()
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             thread.join(GRACE)
-            sys.stderr.write("prismc: interrupted\n")
-            return INTERRUPTED
+            show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # a progress bar hides it
+            sys.stderr.write(f"{show_cursor}prismc: interrupted\n")
+            sys.stderr.flush()
+            # Not `return`: a CUDA compiler that is still at work crashes in the interpreter's end.
+            os._exit(INTERRUPTED)
         return answer[0]
     sys.setrecursionlimit(5_000)
     return _guarded(arguments)
