@@ -133,3 +133,8 @@ def test_malformed_text_is_refused_at_its_line(text: str, line: int, message: st
         parse_module(text, "bad.ptx")
     assert caught.value.line == line
     assert str(caught.value).startswith(f"bad.ptx:{line}: ")
+
+
+def test_malformed_numbers() -> None:
+    with pytest.raises(PtxError, match="malformed number `09`"):
+        _kernel(".reg .b32 %r<2>; mov.u32 %r1, 09;")

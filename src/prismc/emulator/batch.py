@@ -12,7 +12,7 @@ from prismc.emulator.bulk import BulkGroups
 from prismc.emulator.clusters import ClusterBarriers
 from prismc.emulator.copies import ThreadCopies
 from prismc.emulator.flow import Spin
-from prismc.emulator.frames import Frame
+from prismc.emulator.frames import Frame, LocalMemoryExhausted
 from prismc.emulator.geometry import WARP, Geometry
 from prismc.emulator.lanes import Run
 from prismc.emulator.mbarriers import MBarriers
@@ -45,10 +45,6 @@ class Resting(NamedTuple):
 
     group: Group
     spin: Spin | None
-
-
-class LocalMemoryExhausted(Exception):
-    """Calls nest so deep that a thread's local memory is used up."""
 
 
 class Batch:

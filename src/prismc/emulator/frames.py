@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from prismc.emulator.code import Code
 
 
+class LocalMemoryExhausted(Exception):
+    """Calls nest so deep that a thread's local memory is used up."""
+
+
 _FRAME_ALIGNMENT = 16
 
 
@@ -39,9 +43,7 @@ class Frame:
         self.path: tuple[int, ...] = () if parent is None else parent.path_to(back)
         self.outputs: tuple[str, ...] = ()  # the parent's variables for the results
         self.callees: dict[tuple[int, str], Frame] = {}
-        self.registers: list[Lanes] = [
-            slot.value(batch, base) for slot in code.slots
-        ]
+        self.registers: list[Lanes] = [slot.value(batch, base) for slot in code.slots]
 
     @property
     def end(self) -> int:

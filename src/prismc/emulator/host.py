@@ -187,8 +187,8 @@ def _scalar(index: int, parameter: Variable, value: int | float | bool | np.gene
 
 def dim3(value: int | Sequence[int], what: str) -> Dim3:
     """Extents from an integer or up to three; each from 1 on."""
-    numbers = [value] if isinstance(value, int) else list(value)
     try:
+        numbers = list(value) if isinstance(value, Sequence) else [value]
         extents = [operator.index(number) for number in numbers]
     except TypeError:
         extents = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from prismc.emulator.code import Code, End
 from prismc.emulator.decode import Decoded, Decoder
-from prismc.emulator.frames import Frame
+from prismc.emulator.frames import Frame, LocalMemoryExhausted
 from prismc.emulator.ptx.tree import Arguments, Function, Instruction, Operand, Register, Symbol
 from prismc.emulator.semantics.registry import Lanes
 
@@ -96,7 +96,12 @@ def enter(
 ) -> None:
     """Copies the arguments and sends the run's lanes into the callee."""
     batch = run.batch
-    callee = run.frame.callee(batch, code, following)
+    try:
+        callee = run.frame.callee(batch, code, following)
+    except LocalMemoryExhausted:
+        batch.machine.findings.too_deep(run, code.name)
+        batch.leave(run)
+        return
     callee.outputs = outputs
     for variable, name in zip(code.function.parameters, inputs, strict=True):
         source = run.frame.variable(name)

@@ -32,6 +32,13 @@ class Findings(MemoryFaults, WarpFaults, BarrierFaults):
         self.plain(Kind.CALL, run, site, "the index of a branch table is past its end",
                     "keep the index below the number of targets")  # fmt: skip
 
+    def too_deep(self, run: Run, callee: str) -> None:
+        """Calls that nest until a thread's local memory is used up."""
+        body = run.frame.code.function.body or ()
+        site = next((i for i in body if i.form.name == "call"), body[0])
+        self.plain(Kind.TRAP, run, site, f"calls of `{callee}` nest too deep: local memory is full",
+                   "end the recursion, or use a loop")  # fmt: skip
+
     def call_of_nothing(self, run: Run, site: Instruction) -> None:
         """A call through an address that is no function's."""
         self.plain(Kind.CALL, run, site, "calls an address where no function is",

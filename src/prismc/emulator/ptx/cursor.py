@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from prismc.emulator.ptx.lexer import Token, immediate_of
-from prismc.emulator.ptx.tree import PtxError
+from prismc.emulator.ptx.tree import Immediate, PtxError
 
 
 class Cursor:
@@ -64,11 +64,21 @@ class Cursor:
         negative = self.accept("-")
         if self.token.kind != "number":
             self.fail(f"expected a number, found `{self.text or 'the end'}`")
-        value = immediate_of(self.text)
+        text = self.text
+        value = self.literal()
         if value.kind != "int":
-            self.fail(f"expected an integer, found `{self.text}`")
-        self.at += 1
+            self.at -= 1
+            self.fail(f"expected an integer, found `{text}`")
         return -value.value if negative else value.value
+
+    def literal(self) -> Immediate:
+        """Passes a number token and gives its value."""
+        try:
+            value = immediate_of(self.text)
+        except ValueError:
+            self.fail(f"malformed number `{self.text}`")
+        self.at += 1
+        return value
 
     def fail(self, message: str) -> NoReturn:
         raise PtxError(message, self.line, self.name)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from prismc.emulator.ptx.cursor import Cursor
-from prismc.emulator.ptx.lexer import immediate_of
 from prismc.emulator.ptx.tree import (
     Address,
     Arguments,
@@ -74,7 +73,7 @@ class OperandParser:
         negative = self.cursor.accept("-")
         if self.cursor.token.kind != "number":
             self.cursor.fail(f"expected an operand, found `{self.cursor.text}`")
-        literal = immediate_of(self.cursor.take())
+        literal = self.cursor.literal()
         if not negative:
             return literal
         if literal.kind == "int":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prismc.emulator.ptx.body import BodyParser
 from prismc.emulator.ptx.cursor import Cursor
-from prismc.emulator.ptx.lexer import immediate_of, tokens_of
+from prismc.emulator.ptx.lexer import tokens_of
 from prismc.emulator.ptx.tree import Function, Module, PtxError, Variable
 from prismc.emulator.ptx.variables import SPACES, parse_parameter, parse_variables
 
@@ -179,7 +179,7 @@ class _ModuleParser:
         """One or several numbers; nvcc separates those of `.maxntid` by commas."""
         found: list[int] = []
         while self.cursor.token.kind == "number":
-            found.append(immediate_of(self.cursor.take()).value)
+            found.append(self.cursor.literal().value)
             if not self.cursor.accept(","):
                 break
         return tuple(found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 
 from prismc.emulator.ptx.cursor import Cursor
-from prismc.emulator.ptx.lexer import immediate_of
 from prismc.emulator.ptx.tree import Symbol, Variable
 from prismc.emulator.semantics.registry import bits_of
 
@@ -162,7 +161,7 @@ class _Initialiser:
         cursor = self.cursor
         if cursor.after() == "(":
             cursor.fail("masked symbol addresses in initialisers are not supported")
-        literal = immediate_of(cursor.take())
+        literal = cursor.literal()
         if self.type_name in _FLOATS and literal.kind != f"f{8 * self.element}":
             self.image.extend(self._float(literal.value, literal.kind, negative))
             return

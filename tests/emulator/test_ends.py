@@ -1,0 +1,73 @@
+"""How launches end: by traps, by recursion without end, by time, by refusal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from emulator.compilers import ptx_of
+from prismc.emulator.api import run_ptx
+from prismc.emulator.findings import Kind
+from prismc.emulator.host import LaunchError
+from prismc.emulator.machine import TimeLimit
+
+NOTHING = (
+    'extern "C" __global__ void __launch_bounds__(64) nothing(int* x, int n) { if (n) *x = n; }'
+)
+
+
+def test_recursion_without_end() -> None:
+    source = """
+__device__ __noinline__ int deep(volatile int* x, int n) {
+    volatile int keep[64];
+    keep[n & 63] = *x;
+    return deep(x, n + keep[n & 63]) + keep[(n + 1) & 63];
+}
+extern "C" __global__ void k(int* x) { *x = deep(x, 1); }
+"""
+    result = run_ptx(ptx_of(source), None, 1, 32, [np.ones(1, np.int32)])
+    assert Kind.TRAP in {finding.kind for finding in result.findings}
+
+
+def test_a_trap_ends_its_threads_only() -> None:
+    source = """
+extern "C" __global__ void k(int* x) {
+    if (threadIdx.x == 5) asm volatile("trap;");
+    x[threadIdx.x] = 1;
+}
+"""
+    result = run_ptx(ptx_of(source), None, 1, 32, [np.zeros(32, np.int32)])
+    assert [finding.kind for finding in result.findings] == [Kind.TRAP]
+    assert result.array(0).sum() == 31
+
+
+def test_the_time_limit() -> None:
+    source = 'extern "C" __global__ void k(volatile int* x) { while (*x < 2000000000) *x += 1; }'
+    with pytest.raises(TimeLimit):
+        run_ptx(ptx_of(source), None, 1, 32, [np.zeros(1, np.int32)], time_limit=0.2)
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "args", "message"),
+    [
+        (1, 32, [], "takes 2 arguments, 0 given"),
+        (1, 32, [np.zeros(1, np.int32)], "takes 2 arguments, 1 given"),
+        (1, 128, [np.zeros(1, np.int32), 1], "allows 64 threads"),
+        (1, 2048, [np.zeros(1, np.int32), 1], "the limit is 1024"),
+        (0, 32, [np.zeros(1, np.int32), 1], "positive"),
+        ((1, 2, 3, 4), 32, [np.zeros(1, np.int32), 1], "positive"),
+        (1.5, 32, [np.zeros(1, np.int32), 1], "positive"),
+        (1, 32, [np.zeros(1, np.int32), 1 << 40], "does not fit"),
+        (1, 32, [np.zeros(1, np.int32), 1.5], "1.5"),
+        (1, 32, [np.zeros(1, np.int32), np.zeros(3)], "an array for"),
+        (1, 32, [np.array([None]), 1], "Python objects"),
+    ],
+)
+def test_launches_that_cannot_be(grid: object, block: int, args: list, message: str) -> None:
+    with pytest.raises(LaunchError, match=message):
+        run_ptx(ptx_of(NOTHING), None, grid, block, args)
+
+
+def test_an_unknown_kernel() -> None:
+    with pytest.raises(LaunchError, match="no kernel `other`; the module has: nothing"):
+        run_ptx(ptx_of(NOTHING), "other", 1, 32, [])
