@@ -110,9 +110,13 @@ class Batch:
         if size > _LOCAL_LIMIT:
             raise LocalMemoryExhausted
         old = self.local
-        if old is not None and old.size >= size:
+        if old is not None and old.stride >= size:
+            old.size = max(old.size, size)
             return
-        region = Region("local", "local", 0, size, self.geometry.count)
+        # Room to spare, so that deep calls do not copy everything at every level.
+        room = size if old is None else max(size, 2 * old.stride)
+        region = Region("local", "local", 0, room, self.geometry.count)
+        region.size = size
         if self.machine.poison:
             region.written = np.zeros(len(region.data), np.bool_)
         if old is not None:
