@@ -15,13 +15,6 @@ class AsyncUnsupported(Problem):
     what: str
 
 
-class FinishUnsupported(Problem):
-    code = "P0903"
-    title = "`finish` is not supported yet"
-    message = "`finish` is not supported yet"
-    help_text = "do the last step in a kernel of its own"
-
-
 class TensorMapsUnsupported(Problem):
     code = "P0904"
     title = "tensor maps are not supported yet"

@@ -69,6 +69,7 @@ EFFECTS: dict[type[Op], Effect] = {
     groups.Position: Effect.NONE,
     groups.Broadcast: Effect.SYNCHRONISES,
     sync.BlockBarrier: Effect.SYNCHRONISES,
+    sync.LastBlock: ANYTHING,
     sync.WarpBarrier: Effect.SYNCHRONISES,
     sync.NamedBarrier: Effect.SYNCHRONISES,
     sync.CommitGroup: Effect.SYNCHRONISES,

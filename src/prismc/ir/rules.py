@@ -365,6 +365,13 @@ def _block_barrier(op: sync.BlockBarrier, context: Context) -> None:
     _results(op)
 
 
+def _last_block(op: sync.LastBlock, context: Context) -> None:
+    _require(context.function.is_kernel, "only a kernel has a last block")
+    _require(_pointer(op.counter.type).element == UINT, "the counter is u32")
+    _index(op.index)
+    _results(op, BOOLEAN)
+
+
 def _warp_barrier(op: sync.WarpBarrier, context: Context) -> None:
     _require(_is_group(op.lanes), "2, 4, 8, 16 or 32 lanes")
     _results(op)
@@ -455,6 +462,7 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     groups.Position: _position,
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
+    sync.LastBlock: _last_block,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,

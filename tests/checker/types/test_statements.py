@@ -309,7 +309,7 @@ def f(x: ptr(f32), n: int, c: ptr(atomic u32)):
         pass
     async a as z:
         pass
-    finish c:  #! P0903
+    finish c:  #! P0379
         x[0] = nothing_here  #! P0201
 """,
 }

@@ -117,6 +117,11 @@ def _block_barrier(frame: Frame, op: sync.BlockBarrier) -> None:
     frame.writer.line("__syncthreads();", op.span, alone=True)
 
 
+def _last_block(frame: Frame, op: sync.LastBlock) -> None:
+    place = cpp.prefix("&", cpp.index(frame.value(op.counter), frame.value(op.index)))
+    frame.define(op.result, cpp.call(frame.need("last_block"), place), op.span)
+
+
 def _warp_barrier(frame: Frame, op: sync.WarpBarrier) -> None:
     mask = "" if op.lanes == _WARP else _mask(op.lanes)
     frame.writer.line(f"__syncwarp({mask});", op.span, alone=True)
@@ -215,6 +220,7 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     arithmetic.Insert: _insert,
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
+    sync.LastBlock: _last_block,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,

@@ -37,6 +37,20 @@ __device__ __forceinline__ To bits_as(From from) {
 }
 """
 
+# The counter goes round: from the last block's arrival it is 0 again. Its order covers the whole
+# block, whose threads wait before the arrival and for its answer. (PTX ISA, "atom", "Memory
+# Consistency Model", "Causality order".)
+_LAST_BLOCK = _function(
+    "bool last_block(unsigned int *counter)",
+    "__syncthreads();",
+    "unsigned int before = 0, last = gridDim.x - 1;",
+    "if (threadIdx.x == 0) {",
+    '    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"',
+    '        : "=r"(before) : "l"(counter), "r"(last) : "memory");',
+    "}",
+    "return __syncthreads_or(threadIdx.x == 0 && before == last);",
+)
+
 # The run-time's part of C's `assert`; no compiler declares it beforehand.
 _ASSERT_FAIL = """\
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(
@@ -234,6 +248,7 @@ def helpers_for(target: Target) -> dict[str, Helper]:
     """All helpers as they read on `target`, each after those it calls."""
     return (
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
+        | {"last_block": Helper(text=_LAST_BLOCK)}
         | _ROUND_TO_ODD
         | _F16
         | _BF16

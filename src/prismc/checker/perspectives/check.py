@@ -143,6 +143,9 @@ class _BodyChecker:
                 self._for(statement)
             case typed.Group():
                 self._group(statement)
+            case typed.Finish(counter=counter, body=body):
+                self.data.varies(counter)
+                self.statements(body)
             case typed.Split():
                 self._split(statement)
             case typed.Narrow():

@@ -13,7 +13,7 @@ from prismc.checker.sync.accesses import Accesses, Guard, Here
 from prismc.checker.sync.coverage import COMMIT
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.evaluate import Bodies, Evaluator
-from prismc.checker.sync.events import Events
+from prismc.checker.sync.events import Events, synchronised
 from prismc.checker.sync.graph import (
     Access,
     Arms,
@@ -35,7 +35,7 @@ from prismc.checker.sync.roots import Pointers
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
-from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import Record, replace
 
 
@@ -83,7 +83,11 @@ def build_graph(
         body=builder.sequence(body.statements, Here(units=(everyone,), guards=guards)),
     )
     graph = Graph(
-        symbol=body.instance.symbol, everyone=everyone, top=top, accesses=tuple(accesses.made)
+        symbol=body.instance.symbol,
+        everyone=everyone,
+        top=top,
+        accesses=tuple(accesses.made),
+        between_blocks=tuple(accesses.made[: builder.before_finish]),
     )
     return Built(graph=graph, accesses=accesses, block_threads=block_threads)
 
@@ -113,6 +117,8 @@ class _Builder:
         self._accesses = accesses
         self._events = events
         self._trips = trips
+        # How many accesses are made before `finish`, None without it.
+        self.before_finish: int | None = None
 
     def sequence(self, statements: Iterable[typed.Statement], here: Here) -> Sequence:
         """The nodes of statements at one code perspective; what touches nothing has none."""
@@ -132,6 +138,10 @@ class _Builder:
                 yield from self._for(statement, here)
             case typed.Group():
                 yield from self._group(statement, here)
+            case typed.Finish(body=body):
+                self.before_finish = len(self._accesses.made)
+                yield self._part(statement, (synchronised((), BLOCK, here),))
+                yield from self.sequence(body, here)
             case typed.Split():
                 yield from self._split(statement, here)
             case typed.Break() | typed.Continue():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.sync.accesses import Accesses, Guard, Here
 from prismc.checker.sync.coverage import NONE, barrier
@@ -146,7 +146,7 @@ class Events:
         if effects.syncs is None:
             yield from accesses
         else:
-            yield _synchronised(accesses, effects.syncs, here)
+            yield synchronised(accesses, effects.syncs, here)
 
     def _through_arguments(
         self, call: typed.Call, here: Here, kinds: tuple[AccessKind, ...]
@@ -199,7 +199,7 @@ def _lanes(value: Type, pointer: Type) -> int:
     return 1
 
 
-def _synchronised(accesses: list[Access], perspective: Perspective, here: Here) -> Summary:
+def synchronised(accesses: Sequence[Access], perspective: Perspective, here: Here) -> Summary:
     """A call that makes each unit of `perspective` wait for its threads, at some time before or
     after it touches memory: the accesses count as outside of that order."""
     units = here.units

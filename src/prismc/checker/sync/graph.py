@@ -214,12 +214,14 @@ Sequence = tuple[Node, ...]
 
 
 class Graph(Record):
-    """The graph of one function. `everyone` is the set of all threads of its instance."""
+    """The graph of one function. `everyone` is the set of all threads of its instance;
+    `between_blocks` are the accesses that all blocks make, in no order: those before `finish`."""
 
     symbol: str
     everyone: int
     top: Region
     accesses: tuple[Access, ...]
+    between_blocks: tuple[Access, ...] = ()
 
 
 def nodes_in(sequence: Sequence) -> Iterator[Node]:

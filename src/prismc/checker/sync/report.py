@@ -189,7 +189,8 @@ def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Si
 def report_clashes(instance: typed.Instance, graph: Graph, block: Atom | None, sink: Sink) -> None:
     """Global memory that different blocks may touch without order."""
     overlapping: set[Access] = set()
-    for clash in sorted(clashes(graph.accesses, block), key=lambda c: c.earlier is not c.later):
+    found = clashes(graph.between_blocks, block)
+    for clash in sorted(found, key=lambda c: c.earlier is not c.later):
         if clash.in_pieces:
             if overlapping.isdisjoint((clash.earlier, clash.later)):
                 overlapping.update((clash.earlier, clash.later))

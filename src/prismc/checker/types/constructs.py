@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from prismc.checker.errors import FinishUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     ForbiddenInExpressionFunction,
@@ -17,6 +16,7 @@ from prismc.checker.types.declarations import Made
 from prismc.checker.types.errors import (
     BadUnits,
     CounterLeavesType,
+    FinishElsewhere,
     NotAPointer,
     TooManyExpansions,
     ZeroStep,
@@ -34,11 +34,14 @@ from prismc.checker.types.numbers import fits
 from prismc.checker.types.show import show
 from prismc.checker.types.statements import Statements
 from prismc.frontend import ast
-from prismc.hardware.groups import CONSTANT, SPELLINGS, Bound, Perspective
+from prismc.frontend.walk import find
+from prismc.hardware.groups import BLOCK, CONSTANT, SPELLINGS, Bound, Perspective
+from prismc.hardware.scalars import U32
 from prismc.source.record import replace
 from prismc.source.span import Span
 
 _LARGEST_EXPANSION = 20_000  # statements of one function
+_COUNTER = PointerType(element=ScalarType(scalar=U32), is_atomic=True)
 _KINDS = {
     ast.Partition: (typed.NarrowKind.PARTITION, typed.VariableKind.PARTITION),
     ast.Claim: (typed.NarrowKind.CLAIM, typed.VariableKind.CLAIM),
@@ -100,7 +103,7 @@ class Constructs(Statements):
     def _block(self, node: ast.Node, body: Made, *, is_refused: bool = False) -> typed.Statement:
         return typed.Block(id=self.id(), span=node.span, body=body, is_refused=is_refused)
 
-    def _refused_blocks(self, *nodes: ast.Group | ast.First | ast.Case) -> Made:
+    def _refused_blocks(self, *nodes: ast.Group | ast.First | ast.Case | ast.Finish) -> Made:
         """The bodies of a construct whose perspective is not known."""
         return tuple(
             self._block(node, self.statements(node.body), is_refused=True) for node in nodes
@@ -403,11 +406,77 @@ class Constructs(Statements):
             return None
         return typed.IndexFunction(id=self.id(), span=node.span, parameter=parameter, body=body)
 
-    # ------------------------------------------------------------------ not built yet
+    # ------------------------------------------------------------------ the last block
 
     def _finish(self, node: ast.Finish) -> Made:
-        self.report(FinishUnsupported(at=node.header))
-        return ()
+        """The last statement of a kernel: inside, the grid's pointers are the block's."""
+        definition = self.request.symbol.node if self.request is not None else None
+        if not isinstance(definition, ast.Kernel) or definition.body[-1] is not node:
+            self.report(FinishElsewhere(at=node.header))
+            return self._refused_blocks(node)
+        counter = self.require_type(self.expression(node.counter), _COUNTER)
+        views = self._block_views(node)
+        group = typed.Group(
+            id=self.id(),
+            span=node.span,
+            to=BLOCK,
+            bound=self.bound.group(BLOCK),
+            body=self._inside(self.bound.group(BLOCK), node.body),
+            header=node.header,
+        )
+        if is_refused(counter):
+            return (group,)
+        finish = typed.Finish(
+            id=self.id(), span=node.span, counter=counter, body=(group,), header=node.header
+        )
+        if not views:
+            return (finish,)
+        return (
+            typed.Narrow(
+                id=self.id(),
+                span=node.span,
+                kind=typed.NarrowKind.PARTITION,
+                views=views,
+                body=(finish,),
+                header=node.header,
+            ),
+        )
+
+    def _block_views(self, node: ast.Finish) -> tuple[typed.View, ...]:
+        """The kernel's pointers that the body names, each as a whole for the one block; the names
+        stand for these from here on."""
+        views: list[typed.View] = []
+        named = (self.symbol_at(use) for part in node.body for use in find(part, ast.Reference))
+        for symbol in dict.fromkeys(symbol for symbol in named if symbol is not None):
+            variable = self.environment.get(symbol)
+            if not isinstance(variable, typed.Variable) or not self._is_of_grid(variable):
+                continue
+            own = replace(
+                variable,
+                id=self.id(),
+                kind=typed.VariableKind.PARTITION,
+                perspective=BLOCK,
+                is_stated=True,
+            )
+            if variable in self.shapes:
+                self.shapes[own] = self.shapes[variable]
+            self.environment[symbol] = own
+            views.append(
+                typed.View(
+                    id=self.id(),
+                    span=node.header,
+                    variable=own,
+                    source=self.read(node.header, variable),
+                    offset=None,
+                    function=None,
+                    is_async=False,
+                )
+            )
+        return tuple(views)
+
+    def _is_of_grid(self, variable: typed.Variable) -> bool:
+        is_parameter = variable.kind is typed.VariableKind.PARAMETER
+        return is_parameter and isinstance(variable.type, PointerType)
 
 
 _Build = Callable[[Constructs, Any], Made]

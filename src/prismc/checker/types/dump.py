@@ -75,7 +75,12 @@ class _Dump:
                 for arm in arms:
                     yield self.line(arm, depth + 1, f"{arm.to} from {arm.offset}:")
                     yield from self.statements(arm.body, depth + 2)
-            case typed.While(body=body) | typed.For(body=body) | typed.Group(body=body):
+            case (
+                typed.While(body=body)
+                | typed.For(body=body)
+                | typed.Group(body=body)
+                | typed.Finish(body=body)
+            ):
                 yield self.line(node, depth, header(node))
                 yield from self.statements(body, depth + 1)
             case typed.Narrow(kind=kind, views=views, body=body):
@@ -97,6 +102,8 @@ def header(node: typed.Statement) -> str:
             return f"{unroll}for {declaration(node.variable)} in range({bounds}):"
         case typed.Group(to=to):
             return f"group {to}:"
+        case typed.Finish(counter=counter):
+            return f"finish {text(counter)}:"
         case _:
             raise TypeError(f"no header for {node!r}")
 

@@ -393,6 +393,14 @@ class AsyncAccess(Problem):
     name: str
 
 
+class FinishElsewhere(Problem):
+    code = "P0379"
+    title = "`finish` that is not a kernel's last statement"
+    message = "`finish` is not the last statement of a kernel here"
+    label = "every block has to come here, and nothing follows"
+    help_text = "write it at the end of the kernel's body, outside of everything else"
+
+
 class CountsDiffer(Problem):
     code = "P0339"
     title = "as many names as values"

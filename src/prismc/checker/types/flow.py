@@ -22,7 +22,7 @@ from prismc.diagnostics.problem import Problem, Related
 from prismc.hardware.groups import THREAD
 from prismc.source.span import Span
 
-_CROSSED = (typed.Group, typed.Split, typed.Narrow)
+_CROSSED = (typed.Group, typed.Split, typed.Narrow, typed.Finish)
 
 Assigned = frozenset[typed.Variable]
 
@@ -88,6 +88,9 @@ class _Flow:
                 return state.union(*(_whole(place) for place in outputs))
             case typed.If(body=body, otherwise=otherwise):
                 return _join(self._statements(body, state), self._statements(otherwise, state))
+            case typed.Finish(body=body):
+                self._statements(body, state)
+                return state
             case typed.While() | typed.For():
                 return self._loop(statement, state)
             case typed.Split(arms=arms):

@@ -378,6 +378,15 @@ class Group(Statement):
     header: Span
 
 
+class Finish(Statement):
+    """`finish counter:`, for the block that comes last. The body is one `Group` to block[1]; around
+    it a `Narrow` makes the grid's pointers the block's."""
+
+    counter: Expression
+    body: tuple[Statement, ...]
+    header: Span
+
+
 class Arm(Typed):
     """`case n:`: units `offset` to `offset + to.size` of `to.level`, inside the enclosing instance
     of the code perspective; `bound` is the bound inside."""

@@ -19,6 +19,7 @@ def bodies_of(statement: typed.Statement) -> tuple[tuple[typed.Statement, ...], 
             | typed.While(body=body)
             | typed.For(body=body)
             | typed.Group(body=body)
+            | typed.Finish(body=body)
             | typed.Narrow(body=body)
         ):
             return (body,)
@@ -104,6 +105,8 @@ def statement_operands(statement: typed.Statement) -> tuple[typed.Expression, ..
             return values
         case typed.Print(arguments=arguments):
             return arguments
+        case typed.Finish(counter=counter):
+            return (counter,)
         case typed.Narrow(views=views):
             return tuple(e for view in views for e in _view_operands(view))
         case typed.Asm(outputs=outputs, updates=updates, inputs=inputs):

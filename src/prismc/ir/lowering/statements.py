@@ -23,6 +23,7 @@ from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
 from prismc.ir.ops.control import Return, Unreachable
 from prismc.ir.ops.intrinsic import Asm, CudaText
 from prismc.ir.ops.memory import ArrayAlloc, ArrayCopy, ArrayFill, ArrayStore, SharedView
+from prismc.ir.ops.sync import LastBlock
 from prismc.ir.types import BOOLEAN, INT, ScalarType, Space, Type, VectorType
 
 
@@ -106,6 +107,8 @@ class Statements:
                 self._control.count(statement, partial(self.body, body))
             case typed.Group():
                 self._group(statement)
+            case typed.Finish():
+                self._finish(statement)
             case typed.Split(arms=arms):
                 self._arms(arms)
             case typed.Narrow(views=views, body=body):
@@ -256,6 +259,17 @@ class Statements:
         frame.position = around.in_group(statement.to)
         self.body(statement.body)
         frame.position = around
+
+    def _finish(self, statement: typed.Finish) -> None:
+        zero = typed.Constant(id=0, span=statement.header, type=model.INT, value=0)
+        counter, index = self._expressions.place(statement.counter, zero)
+        results = (Value(BOOLEAN, "is_last"),)
+        op = LastBlock(counter=counter, index=index, results=results, span=statement.header)
+        self._builder.add(op)
+        carried = self._control.carried((statement,))
+        self._control.branch(
+            op.result, carried, partial(self.body, statement.body), partial(self.body, ())
+        )
 
     def _arms(self, arms: tuple[typed.Arm, ...]) -> None:
         """A chain of conditions on the position; an arm that takes all that is left has none."""

@@ -44,6 +44,7 @@ OPS: tuple[type[Op], ...] = (
     groups.Position,
     groups.Broadcast,
     sync.BlockBarrier,
+    sync.LastBlock,
     sync.WarpBarrier,
     sync.NamedBarrier,
     sync.CommitGroup,

@@ -12,6 +12,16 @@ class BlockBarrier(Op):
     number: int
 
 
+class LastBlock(Op):
+    """Whether this block is the last of the grid to come here, told to all its threads, which wait
+    for one another. All that the grid's blocks did before is ordered before what they do then.
+    The element of `counter`, a u32, is 0 before and after."""
+
+    spelling = "sync.last_block"
+    counter: Value
+    index: Value
+
+
 class WarpBarrier(Op):
     """The threads of each aligned group of `lanes` (2 to 32) in a warp wait for one another.
 
