@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import repeat
 from types import MappingProxyType
+from typing import NamedTuple
 
 from prismc.checker.sync.coverage import threads_in
 from prismc.checker.sync.forms import ONE, Atom, Coefficient, Form, Monomial
@@ -102,7 +103,7 @@ def footprint_of(
     )
 
 
-class Alignment(Record):
+class Alignment(NamedTuple):
     """How two footprints are compared.
 
     `row` is the one product of symbols that is left beside the known part, if any. `stride` is what
@@ -307,6 +308,8 @@ def _fill(table: Table, row: Coefficient, offset: Coefficient, threads: int, lan
 
 def _join(first: Table, second: Table, found: dict[tuple[int, int], int]) -> None:
     """Note the threads that touch one element, different ones."""
+    if first.keys().isdisjoint(second):
+        return
     for element, earlier in first.items():
         later = second.get(element)
         if later is not None:

@@ -8,8 +8,9 @@ pairs of different blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 from prismc.checker.sync.coverage import threads_in
 from prismc.checker.sync.footprints import Footprint
@@ -52,13 +53,14 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
         root for access in shared if access.kind is not AccessKind.READ for root in access.roots
     }
     touched = [access for access in shared if not written.isdisjoint(access.roots)]
+    offsets = {access.footprint: _offsets(access.footprint) for access in touched}
     for earlier, later in combinations_with_replacement(touched, 2):
         if earlier.kind is later.kind and earlier.kind is not AccessKind.WRITE:
             continue
         if set(earlier.roots).isdisjoint(later.roots):
             continue
         in_pieces = _in_own_piece(earlier, later)
-        for witness in _meet(earlier.footprint, later.footprint, block):
+        for witness in _meet(earlier.footprint, later.footprint, block, offsets):
             if not in_pieces or (witness is not None and witness.stride):
                 yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=in_pieces)
 
@@ -72,7 +74,20 @@ def _in_own_piece(earlier: Access, later: Access) -> bool:
     )
 
 
-def _meet(first: Footprint, second: Footprint, block: Atom | None) -> tuple[Witness | None, ...]:
+class _Offsets(NamedTuple):
+    """The known parts of an index, in the order of the threads, with the least and the greatest."""
+
+    all: dict[int, None]
+    low: int
+    high: int
+
+
+def _meet(
+    first: Footprint,
+    second: Footprint,
+    block: Atom | None,
+    offsets: Mapping[Footprint, _Offsets],
+) -> tuple[Witness | None, ...]:
     """One witness (None where none can be named) if the two may meet, nothing if they never do."""
     if not first.threads or not second.threads:
         return ()
@@ -81,10 +96,10 @@ def _meet(first: Footprint, second: Footprint, block: Atom | None) -> tuple[Witn
     stride = _stride(first, second, block)
     if stride is None:
         return (None,)
-    mine, other = _offsets(first), _offsets(second)
+    mine, other = offsets[first], offsets[second]
     witness: Witness | None = None
     if stride == 0:
-        common = next((offset for offset in mine if offset in other), None)
+        common = next((offset for offset in mine.all if offset in other.all), None)
         if common is not None:
             witness = Witness(first=0, second=1, element=common, stride=0)
     else:
@@ -114,22 +129,24 @@ def _stride(first: Footprint, second: Footprint, block: Atom | None) -> int | No
     return stride
 
 
-def _offsets(footprint: Footprint) -> dict[int, None]:
+def _offsets(footprint: Footprint) -> _Offsets:
     found: dict[int, None] = {}
     for point in footprint.points:
         offset = point.form.get(ONE, 0)
         for thread in threads_in(point.threads):
             start = offset if isinstance(offset, int) else offset[thread]
             found.update((start + lane, None) for lane in range(footprint.lanes))
-    return found
+    return _Offsets(all=found, low=min(found, default=0), high=max(found, default=0))
 
 
-def _apart(mine: dict[int, None], other: dict[int, None], stride: int) -> tuple[int, int] | None:
+def _apart(mine: _Offsets, other: _Offsets, stride: int) -> tuple[int, int] | None:
     """Offsets that differ by a multiple of the stride, but not by 0: different blocks meet."""
+    if max(mine.high, other.high) - min(mine.low, other.low) < abs(stride):
+        return None  # the common case: all lie within one block's part
     by_rest: dict[int, list[int]] = {}
-    for offset in other:
+    for offset in other.all:
         by_rest.setdefault(offset % stride, []).append(offset)
-    for offset in mine:
+    for offset in mine.all:
         for candidate in by_rest.get(offset % stride, ()):
             if candidate != offset:
                 return offset, candidate
