@@ -139,6 +139,14 @@ def test_all_operations(t: str, n: int) -> None:
     assert np.array_equal(found["part"].reshape(part.shape), part)
 
 
+def test_the_space_is_known() -> None:
+    lines = [line.split()[0] for line in compiled("u32").ptx.splitlines() if line.strip()]
+    atomics = [line for line in lines if line.startswith(("atom.", "red."))]
+    assert all(".shared." in line or ".global." in line for line in atomics)
+    assert sum(".shared." in line for line in atomics) == 7
+    assert not any(line.startswith("isspacep") for line in lines)
+
+
 TICKETS = """
 from std.atomic import compare_exchange, exchange, fetch_add, load, store
 

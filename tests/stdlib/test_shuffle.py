@@ -43,13 +43,13 @@ def test_groups_on_their_own(n: int) -> None:
 
 
 MODES = """
-from std.shuffle import shfl_down, shfl_idx, shfl_up, shfl_xor
+from std.shuffle import shfl_down, shfl_down_checked, shfl_idx, shfl_up, shfl_up_checked, shfl_xor
 
 @requires(grid[1], block[1], thread[32])
 @launch(threads = 96)
-kernel k(d: int, X: ptr(const {t}), at_: ptr(const i32), Y: ptr({t})):
+kernel k(d: int, X: ptr(const {t}), at_: ptr(const i32), Y: ptr({t}), F: ptr(bool)):
     i: int @ thread[1] = id()
-    partition Y as y @ thread[1] at i * 20:
+    partition Y as y @ thread[1] at i * 20, F as f @ thread[1] at i * 10:
         group thread[32]:
 {body}
 """
@@ -59,6 +59,10 @@ ONE = """
                 y[{k} + 1] = shfl_idx[{n}](X[i], at_[i])
                 y[{k} + 2] = shfl_up[{n}](X[i], d)
                 y[{k} + 3] = shfl_down[{n}](X[i], d)
+                below_{n}, has_below_{n} := shfl_up_checked[{n}](X[i], d)
+                above_{n}, has_above_{n} := shfl_down_checked[{n}](X[i], d)
+                f[{k} / 2] = has_below_{n} and bits(below_{n}) == bits(y[{k} + 2])
+                f[{k} / 2 + 1] = has_above_{n} and bits(above_{n}) == bits(y[{k} + 3])
 """
 GROUPS = (2, 4, 8, 16, 32)
 DTYPES = {
@@ -82,7 +86,8 @@ def test_modes(t: str, distance: int) -> None:
         x = chance.normal(size=96).astype(DTYPES[t])
     at = chance.integers(0, 32, 96, np.int32)
     given = {"d": distance, "X": x, "at_": at, "Y": np.zeros(96 * 20, x.dtype)}
-    found = compiled(t).run(1, given)["Y"].reshape(96, 5, 4)
+    arrays = compiled(t).run(1, {**given, "F": np.zeros(960, np.bool_)})
+    found, flags = arrays["Y"].reshape(96, 5, 4), arrays["F"].reshape(96, 5, 2)
     thread = np.arange(96)
     for k, n in enumerate(GROUPS):
         lane, start = thread % n, thread // n * n
@@ -93,5 +98,6 @@ def test_modes(t: str, distance: int) -> None:
             np.where(up < 0, lane, up),
             np.where(down >= n, lane, down),
         )
+        assert np.array_equal(flags[:, k], np.stack([up >= 0, down < n], axis=1))
         for mode, source in enumerate(sources):
             assert np.array_equal(found[:, k, mode], x[start + source]), (n, mode)
