@@ -96,6 +96,19 @@ def test_a_damaged_cache_is_built_again(tmp_path: Path, damage: str) -> None:
     assert len(path.read_bytes()) == len(content)
 
 
+def test_a_full_disk_leaves_no_part_of_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    assert cached_tables(TEXT, tmp_path).rules
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_unwritable_cache_is_harmless(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")

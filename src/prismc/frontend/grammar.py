@@ -10,6 +10,7 @@ import marshal
 import os
 import sys
 import zlib
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +86,8 @@ def _write(path: Path, key: bytes, tables: Tables) -> None:
         draft.write_bytes(_checksum(data) + key + data)
         os.replace(draft, path)
     except OSError:
-        return
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _checksum(data: bytes) -> bytes:
