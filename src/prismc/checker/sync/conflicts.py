@@ -20,6 +20,7 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
+from prismc.checker.sync.near import Neighbours
 from prismc.checker.sync.plan import AccessKind
 from prismc.source.record import Record
 
@@ -78,11 +79,17 @@ class Conflicts:
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
         self._tables: Known = {}
         self.steps: dict[Step, Summary] = {}
+        accesses = tuple(accesses)
         self._memory = _memories(accesses)
+        self._neighbours = Neighbours(accesses, self._memory, everyone.bit_length())
 
     def memory_of(self, access: Access) -> int:
         """A number for the memory that an access may touch; other numbers are other memory."""
         return self._memory[access.roots[0]] if access.roots else -1
+
+    def near(self, access: Access) -> list[int] | None:
+        """The numbers of the accesses that `between` need not be asked about in vain; None: any."""
+        return self._neighbours.of(access)
 
     def is_settled(self, pending: Pending) -> bool:
         """Whether everyone is ordered after an access already."""

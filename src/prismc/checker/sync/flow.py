@@ -27,6 +27,9 @@ NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=()
 
 _Key = tuple[int, Crossings]
 
+# So many accesses are looked at one by one.
+_FEW = 16
+
 
 class State:
     """A path through a sequence of nodes, in code whose units are `units`."""
@@ -35,6 +38,9 @@ class State:
         self._conflicts = conflicts
         self._units = units
         self._pending: dict[int, dict[_Key, Pending]] = {}
+        # The order in which keys of `_pending` first came, and the keys of each access.
+        self._position: dict[_Key, int] = {}
+        self._keys: dict[int, list[_Key]] = {}
         self._entries: dict[int, Entry] = {}
         self._exits: dict[Exit, Flow] = {}
         self._through = NONE
@@ -55,12 +61,22 @@ class State:
             return
         for entry in summary.entries:
             kind = entry.access.kind
-            behind = self._pending.get(self._conflicts.memory_of(entry.access))
-            for pending in behind.values() if behind else ():
+            for pending in self._near(entry.access):
                 if is_hazard(pending.access.kind, kind):
                     found = self._conflicts.between(pending, entry, self._units)
                     if found is not None:
                         yield found
+
+    def _near(self, access: Access) -> Iterable[Pending]:
+        """What is behind and may meet an access, in the order of the path."""
+        behind = self._pending.get(self._conflicts.memory_of(access))
+        if not behind:
+            return ()
+        near = self._conflicts.near(access) if len(behind) > _FEW else None
+        if near is None or len(near) >= len(behind):
+            return behind.values()
+        keys = (key for number in near for key in self._keys.get(number, ()) if key in behind)
+        return [behind[key] for key in sorted(keys, key=self._position.__getitem__)]
 
     def unfinished(self, summary: Summary) -> Iterator[tuple[Conflict, int]]:
         """All accesses of a node that touch what copies behind may still be filling or reading,
@@ -141,6 +157,9 @@ class State:
         key = (pending.access.number, pending.crossed)
         known = behind.get(key)
         behind[key] = pending if known is None else _merged(known, pending)
+        if key not in self._position:
+            self._position[key] = len(self._position)
+            self._keys.setdefault(key[0], []).append(key)
 
 
 def crossed(pending: Pending, loop: int, how: Crossing) -> Pending:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
-from prismc.checker.sync.coverage import threads_in
 from prismc.checker.sync.footprints import Footprint
-from prismc.checker.sync.forms import GRID_WIDE, ONE, Atom, Monomial
+from prismc.checker.sync.forms import GRID_WIDE, Atom, Monomial
 from prismc.checker.sync.graph import Access
+from prismc.checker.sync.near import known_elements
 from prismc.checker.sync.plan import AccessKind
 from prismc.source.record import Record
 
@@ -54,7 +54,11 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
     }
     touched = [access for access in shared if not written.isdisjoint(access.roots)]
     offsets = {access.footprint: _offsets(access.footprint) for access in touched}
+    part_of = _parts(touched, block, offsets)
     for earlier, later in combinations_with_replacement(touched, 2):
+        part = part_of.get(earlier)
+        if part is not None and part is part_of.get(later):
+            continue
         if earlier.kind is later.kind and earlier.kind is not AccessKind.WRITE:
             continue
         if set(earlier.roots).isdisjoint(later.roots):
@@ -63,6 +67,26 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
         for witness in _meet(earlier.footprint, later.footprint, block, offsets):
             if not in_pieces or (witness is not None and witness.stride):
                 yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=in_pieces)
+
+
+def _parts(
+    accesses: Iterable[Access], block: Atom | None, offsets: Mapping[Footprint, _Offsets]
+) -> dict[Access, list[Access]]:
+    """Accesses that together stay in the block's own part, whichever two of them one takes: what
+    unrolled code makes thousands of. An access is in one such list at most."""
+    alike: dict[frozenset[tuple[Monomial, int]], list[Access]] = {}
+    for access in accesses:
+        footprint = access.footprint
+        if footprint.threads and footprint.points and _stride(footprint, footprint, block):
+            alike.setdefault(frozenset(footprint.common.items()), []).append(access)
+    found: dict[Access, list[Access]] = {}
+    for group in alike.values():
+        first = group[0].footprint
+        known = [offsets[access.footprint] for access in group]
+        extent = max(each.high for each in known) - min(each.low for each in known)
+        if extent < abs(_stride(first, first, block) or 0):
+            found.update(dict.fromkeys(group, group))
+    return found
 
 
 def _in_own_piece(earlier: Access, later: Access) -> bool:
@@ -130,12 +154,7 @@ def _stride(first: Footprint, second: Footprint, block: Atom | None) -> int | No
 
 
 def _offsets(footprint: Footprint) -> _Offsets:
-    found: dict[int, None] = {}
-    for point in footprint.points:
-        offset = point.form.get(ONE, 0)
-        for thread in threads_in(point.threads):
-            start = offset if isinstance(offset, int) else offset[thread]
-            found.update((start + lane, None) for lane in range(footprint.lanes))
+    found = known_elements(footprint)
     return _Offsets(all=found, low=min(found, default=0), high=max(found, default=0))
 
 
