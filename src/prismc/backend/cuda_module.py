@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from prismc.source.record import Record
+from prismc.source.record import Record, Value
 from prismc.source.resources import stdlib_folder
 from prismc.source.span import Span
+
+
+class KernelParameter(Value):
+    """One parameter of a kernel, as the host passes it.
+
+    `scalar` names the scalar of Prism that it is or points to, in vectors of `lanes`. `size` is the
+    argument's own in bytes, which is its alignment too.
+    """
+
+    name: str
+    scalar: str
+    lanes: int
+    is_pointer: bool
+    is_const: bool
+    size: int
 
 
 class KernelEntry(Record):
     """One `extern "C" __global__` function: its symbol, where Prism declares it, its needs.
 
-    `dynamic_shared` counts bytes the launch must ask for (0 where the array is static).
+    `shared` counts all bytes of shared memory, `dynamic_shared` those that the launch must ask for
+    (0 where the array is static). `min_blocks` a multiprocessor is 0 where nothing is stated.
     """
 
     name: str
     at: Span
     threads: int
     dynamic_shared: int = 0
+    shared: int = 0
+    parameters: tuple[KernelParameter, ...] = ()
+    min_blocks: int = 0
+    cluster: int = 1
+    cooperative: bool = False
 
 
 class CudaModule(Record):

@@ -17,12 +17,13 @@ from prismc.backend.cuda.types import (
     CARRIERS,
     declarator,
     reference,
+    scalar_of,
     type_text,
     vector_name,
     vector_struct,
 )
 from prismc.backend.cuda.writer import WIDTH, Writer
-from prismc.backend.cuda_module import CudaModule, KernelEntry, spell_file
+from prismc.backend.cuda_module import CudaModule, KernelEntry, KernelParameter, spell_file
 from prismc.backend.errors import KernelNameTaken
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.scalars import Scalar
@@ -31,6 +32,8 @@ from prismc.ir.core import Function, Module, Op, Value, walk
 from prismc.ir.ops.intrinsic import CudaText
 from prismc.ir.types import ArrayType, PointerType, ScalarType, VectorType
 from prismc.source.files import Files
+
+POINTER_SIZE = 8
 
 
 def emit_module(module: Module, target: Target, files: Files, name: str, sink: Sink) -> CudaModule:
@@ -148,6 +151,11 @@ class _ModuleEmitter:
             at=function.span,
             threads=function.launch.threads,
             dynamic_shared=function.shared if self._is_dynamic(function) else 0,
+            shared=function.shared,
+            parameters=tuple(_kernel_parameter(each) for each in function.parameters),
+            min_blocks=function.launch.min_blocks,
+            cluster=function.launch.cluster,
+            cooperative=function.launch.cooperative,
         )
 
 
@@ -177,6 +185,25 @@ def _parameter(function: Function, value: Value, name: str) -> str:
     if function.is_kernel and isinstance(value.type, PointerType):
         return f"{type_text(value.type)}__restrict__ {name}"
     return declarator(value.type, name)
+
+
+def _kernel_parameter(value: Value) -> KernelParameter:
+    """What the host is told of a kernel's parameter. Raises TypeError for what no host can pass."""
+    type = value.type
+    element = type.element if isinstance(type, PointerType) else type
+    if isinstance(element, VectorType):
+        scalar, lanes = element.element, element.lanes
+    else:
+        scalar, lanes = scalar_of(element), 1
+    is_pointer = isinstance(type, PointerType)
+    return KernelParameter(
+        name=value.hint,
+        scalar=scalar.name,
+        lanes=lanes,
+        is_pointer=is_pointer,
+        is_const=isinstance(type, PointerType) and type.is_const,
+        size=POINTER_SIZE if is_pointer else scalar.size * lanes,
+    )
 
 
 def _types_of(module: Module) -> tuple[frozenset[Scalar], tuple[VectorType, ...]]:
