@@ -28,6 +28,7 @@ def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session
             verify=True,
             races=read.races,
             asserts=read.asserts,
+            placement=read.placement,
         )
         file = session.files.known(root)
         if read.builds:
@@ -54,13 +55,14 @@ class _Flags(NamedTuple):
     builds: bool
     races: str
     asserts: bool
+    placement: str
 
 
 def _read_flags(flags: str) -> _Flags:
     words = shlex.split(flags)
     targets: list[str] = []
     defines: list[tuple[str, str]] = []
-    builds, races, asserts = False, "warn", False
+    builds, races, asserts, placement = False, "warn", False, "fewest"
     while words:
         word = words.pop(0)
         if word == "--target":
@@ -70,6 +72,8 @@ def _read_flags(flags: str) -> _Flags:
             defines.append((name, value))
         elif word == "--races":
             races = words.pop(0)
+        elif word == "--sync":
+            placement = words.pop(0)
         elif word == "--asserts":
             asserts = True
         elif word == "--build":
@@ -77,4 +81,4 @@ def _read_flags(flags: str) -> _Flags:
         else:
             raise ValueError(f"unknown flag {word!r} in a test program")
     named = tuple(targets) or (DEFAULT_TARGET.name,)
-    return _Flags(named, tuple(defines), builds, races, asserts)
+    return _Flags(named, tuple(defines), builds, races, asserts, placement)

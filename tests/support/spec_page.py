@@ -12,7 +12,8 @@ would disturb. Exactly the stated diagnostics must come, on exactly these lines.
 Fences that start with `# file name.prism` and follow one another under one heading are the files of
 one program, whose root is `main.prism` or else the first. `# flags: --target sm_75`, or flags after
 `prism` on the fence's line, are command-line options. `expect barriers: 2` after the fence counts
-the full barriers and warp synchronisations of the plan.
+the full barriers and warp synchronisations of the plan; `expect barriers: 2 at lines 4, 7` names the
+statements that they stand at too.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from prismc.checker.sync.plan import SyncKind
+from prismc.checker.types.walk import statements_in
 from prismc.driver.pipeline import CHECKS, run_stages
 from support.checking import all_words, check_texts
 from support.fences import Fence, read_fences
 
 _MARK = re.compile(r'#\s*(error|warning|note): \[(P\d{4})\](?:\s*"((?:[^"\\]|\\.)*)")?')
-_BARRIERS = re.compile(r"^expect barriers: (\d+)", re.MULTILINE)
+_BARRIERS = re.compile(r"^expect barriers: (\d+)(?: at lines ([\d, ]+))?", re.MULTILINE)
 
 
 class Expected(NamedTuple):
@@ -47,6 +50,7 @@ class Case(NamedTuple):
     root: str
     flags: str
     barriers: int | None
+    barrier_lines: list[int]
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -69,7 +73,8 @@ def _case(path: Path, group: list[Fence]) -> Case:
     match = _BARRIERS.search(group[-1].after)
     name = f"{path.stem}:{group[0].line} {group[0].heading}"
     flags = " ".join(fence.flags for fence in group if fence.flags)
-    return Case(name, texts, root, flags, int(match[1]) if match else None)
+    lines = [int(line) for line in (match[2] or "").split(",") if line.strip()] if match else []
+    return Case(name, texts, root, flags, int(match[1]) if match else None, lines)
 
 
 def expected_of(case: Case) -> list[Expected]:
@@ -127,14 +132,18 @@ def wrong_barriers(case: Case) -> list[str]:
     """Whether the plan has as many synchronisations as the page says, where it says so."""
     if case.barriers is None:
         return []
-    from prismc.checker.sync.plan import SyncKind
-
     session = check_texts(case.texts, case.root, case.flags)
     checked = run_stages(session, session.files.known(case.root), CHECKS)
     counted = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
-    plans = checked.plan.instances.values() if checked is not None else ()
+    assert checked is not None, "the program is accepted"
+    plans = checked.plan.instances.values()
     found = [op for plan in plans for op in plan.operations if op.kind in counted]
-    if len(found) == case.barriers:
+    statements = {
+        statement.id: session.files.position(statement.span).line
+        for body in checked.program.bodies.values()
+        for statement in statements_in(body.statements)
+    }
+    lines = [statements[op.position.anchor] for op in found]
+    if len(found) == case.barriers and lines == (case.barrier_lines or lines):
         return []
-    lines = [session.files.position(op.at).line for op in found]
     return [f"{case.barriers} barriers expected, {len(found)} planned, at lines {lines}"]

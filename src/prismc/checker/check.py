@@ -9,6 +9,7 @@ from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.races import Races, judge_races
+from prismc.checker.sync.settings import DEFAULT_SETTINGS, SyncSettings
 from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
 from prismc.checker.sync.unproven import report_unproven
 from prismc.checker.target.needs import check_needs
@@ -24,6 +25,7 @@ def check_program(
     target: Target,
     sink: Sink,
     races: Races = Races.WARN,
+    settings: SyncSettings = DEFAULT_SETTINGS,
 ) -> CheckedProgram:
     """Run every pass; each reports what it finds and leaves alone what an earlier one refused."""
     names = resolve_names(graph, sink)
@@ -32,10 +34,16 @@ def check_program(
     check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
     found = Sink()
-    plan = plan_synchronisation(program, perspectives, memory, found)
+    plan = plan_synchronisation(program, perspectives, memory, found, settings)
     for problem in judge_races(found.problems(), races):
         sink.report(problem)
     if races is Races.DENY:
-        functions = functions_of(program, perspectives, memory, Sink())
+        functions = functions_of(program, perspectives, memory, Sink(), settings)
         report_unproven(program, functions, sink)
-    return CheckedProgram(program=program, perspectives=perspectives, memory=memory, plan=plan)
+    return CheckedProgram(
+        program=program,
+        perspectives=perspectives,
+        memory=memory,
+        settings=settings,
+        plan=plan,
+    )

@@ -16,6 +16,7 @@ from prismc.cli.options import (
     compile_options,
     compiler_options,
     keep_source,
+    sync_option,
     target_option,
 )
 from prismc.cli.render import progress, show_problems, table, write
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     help="Write a rule for make or Ninja that names all files the outputs depend on.",
 )
 @asserts_option
+@sync_option
 @click.option(
     "--drop-sync",
     "dropped_sync",
@@ -85,6 +87,7 @@ def build(
     report: bool | None,
     depfile: str | None,
     asserts: bool,
+    placement: str,
     dropped_sync: tuple[int, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -105,7 +108,7 @@ def build(
     if out == "-" and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
     session = Session(
-        compiler_options(chosen[0], defines, include, compiler, dropped_sync, asserts)
+        compiler_options(chosen[0], defines, include, compiler, dropped_sync, asserts, placement)
     )
     root = open_root(session, file)
     built: Built | None = None

@@ -11,6 +11,7 @@ from prismc.cli.options import (
     chosen_targets,
     compile_options,
     compiler_options,
+    sync_option,
     target_option,
 )
 from prismc.cli.render import show_problems, write
@@ -31,10 +32,12 @@ from prismc.source.record import replace
     help="What it is that threads meet in one scope, where no barrier can stand: an error, a "
     "warning, or nothing.",
 )
+@sync_option
 @compile_options
 def check(
     paths: tuple[str, ...],
     races: str,
+    placement: str,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -49,7 +52,7 @@ def check(
     session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
     files = root_files(session, paths)
     for target in chosen_targets(targets):
-        options = compiler_options(target, defines, include)
+        options = compiler_options(target, defines, include, placement=placement)
         session.options = replace(options, races=races)
         for file in files:
             check_file(session, file)

@@ -115,6 +115,16 @@ asserts_option = click.option(
 )
 
 
+sync_option = click.option(
+    "--sync",
+    "placement",
+    type=click.Choice(["fewest", "paper"]),
+    default="fewest",
+    show_default=True,
+    help="Where barriers are put: as few as suffice, or where the Prism paper puts them.",
+)
+
+
 def chosen_targets(names: tuple[str, ...]) -> list[Target]:
     """The targets of a command line, each once; the default where it names none."""
     return [TARGETS[name] for name in dict.fromkeys(names)] or [DEFAULT_TARGET]
@@ -162,6 +172,7 @@ def compiler_options(
     compiler: str = "nvrtc",
     dropped_sync: tuple[int, ...] = (),
     asserts: bool = False,
+    placement: str = "fewest",
 ) -> Options:
     return Options(
         target=target,
@@ -170,4 +181,5 @@ def compiler_options(
         compiler=compiler,
         dropped_sync=dropped_sync,
         asserts=asserts,
+        placement=placement,
     )

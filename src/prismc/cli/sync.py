@@ -17,6 +17,7 @@ from prismc.cli.options import (
     keep_source,
     named_values,
     program_options,
+    sync_option,
     target_option,
 )
 from prismc.cli.render import progress, show_problems, style_for, write
@@ -87,6 +88,7 @@ from prismc.source.files import SourceFile
     show_default=True,
     help="Give up on a program that runs longer.",
 )
+@sync_option
 @target_option
 @program_options
 def sync(
@@ -100,6 +102,7 @@ def sync(
     schedules: int,
     seed: int,
     time_limit: float,
+    placement: str,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -111,7 +114,8 @@ def sync(
     For each: the accesses that it puts in order, the threads on both sides, the path between them,
     what would have no order without it, its instruction and what that costs.
     """
-    session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
+    target = chosen_targets(targets)[0]
+    session = Session(compiler_options(target, defines, include, placement=placement))
     root = open_root(session, file)
     proof: Proof | None = None
     checked = run_stages(session, root, CHECKS) if root is not None else None

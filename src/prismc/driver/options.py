@@ -12,7 +12,7 @@ class Options(Value):
     `compiler` is `nvrtc` or `nvcc`; `verify` checks the IR after every pass (for tests: a defect
     then shows where it arises); `dropped_sync` are numbers of planned operations to leave out (for
     tests: a program without them must be found at fault); `asserts` keeps assertions and prints in
-    the code."""
+    the code; `placement` (fewest, paper) is where barriers are put."""
 
     target: Target = DEFAULT_TARGET
     races: str = "warn"
@@ -22,3 +22,4 @@ class Options(Value):
     verify: bool = False
     dropped_sync: tuple[int, ...] = ()
     asserts: bool = False
+    placement: str = "fewest"

@@ -66,10 +66,13 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
     """Trees to facts: names, types, perspectives, memory, the synchronisation plan."""
     from prismc.checker.check import check_program
     from prismc.checker.sync.races import Races
+    from prismc.checker.sync.settings import Placement, SyncSettings
 
     options = session.options
     races = Races(options.races)
-    return check_program(graph, dict(options.defines), options.target, session.sink, races)
+    settings = SyncSettings(placement=Placement(options.placement))
+    defines = dict(options.defines)
+    return check_program(graph, defines, options.target, session.sink, races, settings)
 
 
 def _fact_views() -> tuple[View, ...]:
@@ -89,7 +92,9 @@ def _fact_views() -> tuple[View, ...]:
         return show_memory(checked.program, checked.memory)
 
     def sync_graph(session: Session, checked: CheckedProgram) -> str:
-        graphs = build_graphs(checked.program, checked.perspectives, checked.memory)
+        graphs = build_graphs(
+            checked.program, checked.perspectives, checked.memory, checked.settings
+        )
         return show_graph(graphs, session.files)
 
     def plan(session: Session, checked: CheckedProgram) -> str:

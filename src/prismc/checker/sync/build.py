@@ -52,8 +52,11 @@ def build_graph(
     bodies: Bodies,
     memory: MemoryFacts,
     callees: Mapping[str, FunctionSummary],
+    *,
+    has_scopes: bool = False,
 ) -> Built:
-    """The graph of one function; its callees are known by their summaries."""
+    """The graph of one function; its callees are known by their summaries. With `has_scopes` each
+    narrowing is one node."""
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
     evaluator = Evaluator(definitions, bodies, threads, block_threads)
@@ -70,7 +73,9 @@ def build_graph(
         if isinstance(statement, typed.AssumeDisjoint)
     )
     accesses = Accesses(pointers, evaluator, trips, threads, disjoint)
-    builder = _Builder(body.instance, accesses, Events(accesses, callees), trips)
+    builder = _Builder(
+        body.instance, accesses, Events(accesses, callees), trips, has_scopes=has_scopes
+    )
     everyone = (1 << threads) - 1
     guards = tuple(
         Guard(condition=condition, holds=True, loops=()) for condition in body.instance.assumptions
@@ -112,8 +117,11 @@ class _Builder:
         accesses: Accesses,
         events: Events,
         trips: Mapping[int, int],
+        *,
+        has_scopes: bool,
     ) -> None:
         self._perspective = instance.bound.code
+        self._has_scopes = has_scopes
         self._accesses = accesses
         self._events = events
         self._trips = trips
@@ -168,27 +176,22 @@ class _Builder:
         yield from self._step(statement, here)
         for view in statement.views:
             self._accesses.view(view, here.loops)
-        if not statement.is_async:
+        if statement.is_async:
+            nodes = self.sequence(statement.body, replace(here, region=statement.id))
+            yield self._scope(statement, here, (*nodes, _commit(statement)))
+        elif self._has_scopes:
+            yield self._scope(statement, here, self.sequence(statement.body, here))
+        else:
             yield from self.sequence(statement.body, here)
-            return
-        nodes = self.sequence(statement.body, replace(here, region=statement.id))
-        yield self._scope(statement, here, nodes)
 
     def _scope(self, statement: typed.Narrow, here: Here, nodes: Sequence) -> Region:
-        """An asynchronous scope with its commit: one node, so that what its copies have to wait for
-        stands in front of it."""
-        flow = Flow(through=COMMIT, pending=())
-        commit = Commit(
-            before=Position(where=Where.AFTER, anchor=statement.id),
-            span=statement.header,
-            events=(Summary(entries=(), exits=((Exit.NORMAL, flow),)),),
-        )
+        """A scope as one node: what is needed before anything in it stands in front of it."""
         return Region(
             before=_before(statement),
             span=statement.header,
             perspective=self._perspective,
             units=here.units,
-            body=(*nodes, commit),
+            body=nodes,
         )
 
     def _choice(self, statement: typed.If, here: Here) -> Iterator[Node]:
@@ -302,6 +305,17 @@ class _Builder:
                 )
                 nodes = (choice,)
         yield from nodes
+
+
+def _commit(statement: typed.Narrow) -> Commit:
+    """The end of an asynchronous scope. The scope is one node, so that what its copies have to wait
+    for stands in front of it."""
+    flow = Flow(through=COMMIT, pending=())
+    return Commit(
+        before=Position(where=Where.AFTER, anchor=statement.id),
+        span=statement.header,
+        events=(Summary(entries=(), exits=((Exit.NORMAL, flow),)),),
+    )
 
 
 def _before(statement: typed.Statement) -> Position:

@@ -74,7 +74,7 @@ class Conflicts:
         has_copies: bool = False,
     ) -> None:
         self._everyone = everyone
-        self._has_others = has_others
+        self.has_others = has_others
         self.has_copies = has_copies
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
         self._tables: Known = {}
@@ -109,7 +109,7 @@ class Conflicts:
         return order.is_total(self._everyone, self._everyone)
 
     def _is_last_word(self, order: Coverage) -> bool:
-        return bool(order.classes) and not self._has_others
+        return bool(order.classes) and not self.has_others
 
     def between(self, pending: Pending, entry: Entry, units: tuple[int, ...]) -> Conflict | None:
         """The conflict of two accesses (`is_hazard`) inside a unit, unless an order covers it.

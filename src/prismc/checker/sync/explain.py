@@ -17,6 +17,7 @@ from prismc.checker.sync.coverage import NONE
 from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Summary, nodes_in
 from prismc.checker.sync.plan import AccessKind, Edge, Position, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
+from prismc.checker.sync.settings import SyncSettings
 from prismc.checker.sync.synchronise import Function, functions_of
 from prismc.checker.sync.units import accesses_in
 from prismc.checker.sync.verify import verify
@@ -61,12 +62,16 @@ class FunctionAccount(Record):
 
 
 def explain_plan(
-    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, plan: SyncPlan
+    program: typed.Program,
+    perspectives: PerspectiveFacts,
+    memory: MemoryFacts,
+    settings: SyncSettings,
+    plan: SyncPlan,
 ) -> tuple[FunctionAccount, ...]:
     """The account of every function of a plan in which nothing was refused."""
     return tuple(
         _function(each, plan.instances[each.instance.symbol].operations)
-        for each in functions_of(program, perspectives, memory, Sink())
+        for each in functions_of(program, perspectives, memory, Sink(), settings)
     )
 
 

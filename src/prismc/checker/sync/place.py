@@ -83,7 +83,7 @@ class Planned(Record):
         return frozenset(access.number for access in (*behind, *ahead))
 
 
-class _Gap(Record):
+class Gap(Record):
     """A barrier in front of node number `index` (after the last one: the number of nodes), and the
     conflict that asked for it."""
 
@@ -91,16 +91,19 @@ class _Gap(Record):
     conflict: Conflict
 
 
-def place_barriers(region: Region, conflicts: Conflicts) -> Planned:
-    """Plan a function's body."""
-    return _Region(region, conflicts).sequence(region.body)
+def place_barriers(
+    region: Region, conflicts: Conflicts, circle: type[Circle] | None = None
+) -> Planned:
+    """Plan a function's body; `circle` plans the bodies of loops."""
+    return _Region(region, conflicts, circle or Circle).sequence(region.body)
 
 
 class _Region:
     """Plans the code of one region."""
 
-    def __init__(self, region: Region, conflicts: Conflicts) -> None:
+    def __init__(self, region: Region, conflicts: Conflicts, circle: type[Circle]) -> None:
         self._region = region
+        self._circle = circle
         self.conflicts = conflicts
         self.order: Coverage = barrier(region.units)
         self.speaks_alone = not self.order.classes
@@ -143,15 +146,18 @@ class _Region:
             case Jump(exit=exit):
                 return (_without_barriers(leave(exit)),)
             case Region():
-                return (_Region(node, self.conflicts).sequence(node.body),)
+                return (self._inner(node).sequence(node.body),)
             case Arms(regions=regions):
-                arms = [_Region(arm, self.conflicts).sequence(arm.body) for arm in regions]
+                arms = [self._inner(arm).sequence(arm.body) for arm in regions]
                 return (_joined(arms, side_by_side_of(arm.summary for arm in arms)),)
             case Choice():
                 return (self._choice(node),)
             case Loop():
                 return self._loop(node)
         raise TypeError(f"no such node: {node!r}")
+
+    def _inner(self, region: Region) -> _Region:
+        return _Region(region, self.conflicts, self._circle)
 
     def _choice(self, node: Choice) -> Planned:
         head = step_summary(self.conflicts, node.head)
@@ -168,7 +174,7 @@ class _Region:
 
     def _greedy(
         self, nodes: Sequence, chosen: list[Planned], expected: tuple[Pending, ...]
-    ) -> list[_Gap]:
+    ) -> list[Gap]:
         """Barriers for a straight line: each just before the first node that needs one."""
         state = self.state()
         state.expect(expected)
@@ -176,11 +182,11 @@ class _Region:
 
     def walk(
         self, state: State, nodes: Sequence, chosen: list[Planned], order: Iterable[int]
-    ) -> Iterator[_Gap]:
+    ) -> Iterator[Gap]:
         for index in order:
             found = self._needed(state, chosen[index].summary)
             if found is not None:
-                yield _Gap(index=index, conflict=found)
+                yield Gap(index=index, conflict=found)
                 state.barrier(self.order)
             state.apply(chosen[index].summary)
 
@@ -227,7 +233,7 @@ class _Region:
     def _loop(self, node: Loop) -> tuple[Planned, ...]:
         options = [self._options(inner) for inner in node.body]
         chosen = [found[0] for found in options]
-        circle = _Circle(self, node)
+        circle = self._circle(self, node)
 
         def cost(trial: list[Planned]) -> int:
             return min(len(gaps) for gaps in circle.placements(trial))
@@ -237,16 +243,16 @@ class _Region:
         return tuple(circle.planned(chosen, gaps) for gaps in placements[:MOST_OPTIONS])
 
 
-class _Circle:
+class Circle:
     """The body of a loop as a circle: its test, its nodes, and over the back edge again."""
 
     def __init__(self, around: _Region, loop: Loop) -> None:
-        self._around = around
+        self.around = around
         self._loop = loop
         self._conflicts = around.conflicts
         self._head = step_summary(self._conflicts, loop.head)
-        self._test = step_summary(self._conflicts, loop.test)
-        self._size = len(loop.body)
+        self.test = step_summary(self._conflicts, loop.test)
+        self.size = len(loop.body)
 
     def placements(self, chosen: list[Planned]) -> list[Gaps]:
         """The smallest sets of gaps that put everything inside the loop in order."""
@@ -254,8 +260,8 @@ class _Circle:
         if first is None:
             return [self._repaired(chosen, {})]
         starts, conflict = first
-        if self._size < MOST_STARTS:
-            starts = range(self._size + 1)
+        if self.size < MOST_STARTS:
+            starts = range(self.size + 1)
         found: list[Gaps] = []
         for start in starts:
             gaps = {start: conflict, **_places(self._from(start, chosen))}
@@ -272,27 +278,27 @@ class _Circle:
         loop = self._loop
         summary = loop_of(
             self._conflicts,
-            self._test,
+            self.test,
             self._iteration(chosen, gaps),
             loop.loop,
             runs=loop.runs,
             ends=loop.ends,
         )
         return Planned(
-            insertions=self._around.insertions(loop.body, chosen, gaps, around=loop),
+            insertions=self.around.insertions(loop.body, chosen, gaps, around=loop),
             summary=in_sequence(self._conflicts, (self._head, summary)),
         )
 
     def _first_interval(self, chosen: list[Planned]) -> tuple[Iterable[int], Conflict] | None:
         """The gaps of the shortest interval that is known to need a barrier, and its conflict."""
         intervals: list[tuple[list[int], Conflict]] = []
-        state = self._around.state()
-        state.apply(self._test)
-        for gap in self._around.walk(state, self._loop.body, chosen, range(self._size)):
+        state = self.around.state()
+        state.apply(self.test)
+        for gap in self.around.walk(state, self._loop.body, chosen, range(self.size)):
             start = self._node_of(gap.conflict, chosen) + 1
             intervals.append((list(range(start, gap.index + 1)), gap.conflict))
         if not intervals:
-            found = None if self._around.speaks_alone else self._open(chosen, {})
+            found = None if self.around.speaks_alone else self._open(chosen, {})
             if found is None:
                 return None
             intervals.append((self._gaps_around(found, chosen), found))
@@ -302,35 +308,35 @@ class _Circle:
         """The gaps on the way from an access over the back edge to the later one."""
         earlier = self._node_of(conflict, chosen)
         later = _index_of(conflict.later.number, chosen)
-        return list(dict.fromkeys((*range(later + 1), *range(earlier + 1, self._size + 1))))
+        return list(dict.fromkeys((*range(later + 1), *range(earlier + 1, self.size + 1))))
 
     def _node_of(self, conflict: Conflict, chosen: list[Planned]) -> int:
         return _index_of(conflict.earlier.number, chosen)
 
-    def _from(self, start: int, chosen: list[Planned]) -> Iterator[_Gap]:
+    def _from(self, start: int, chosen: list[Planned]) -> Iterator[Gap]:
         """Further barriers, greedily, once around from one in gap `start`."""
-        around, body = self._around, self._loop.body
+        around, body = self.around, self._loop.body
         state = around.state()
-        yield from around.walk(state, body, chosen, range(start, self._size))
+        yield from around.walk(state, body, chosen, range(start, self.size))
         state.cross(self._loop.loop)
-        found = state.conflict(self._test)
-        if found is not None and start != self._size:
-            yield _Gap(index=self._size, conflict=found)
+        found = state.conflict(self.test)
+        if found is not None and start != self.size:
+            yield Gap(index=self.size, conflict=found)
             state.barrier(around.order)
-        state.apply(self._test)
-        yield from around.walk(state, body, chosen, range(min(start, self._size)))
+        state.apply(self.test)
+        yield from around.walk(state, body, chosen, range(min(start, self.size)))
 
     def _equals(self, gaps: Gaps) -> Iterator[Gaps]:
         """The same places around the circle: the start of the body is the end of the one before,
         unless a test stands between."""
         yield gaps
-        if not self._loop.test.events and 0 in gaps and self._size not in gaps:
-            yield {index or self._size: found for index, found in gaps.items()}
+        if not self._loop.test.events and 0 in gaps and self.size not in gaps:
+            yield {index or self.size: found for index, found in gaps.items()}
 
     def _repaired(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
         """With further barriers for paths that the circle does not show: from `continue`, or from
         what is evaluated once before the loop."""
-        while not self._around.speaks_alone and (found := self._open(chosen, gaps)) is not None:
+        while not self.around.speaks_alone and (found := self._open(chosen, gaps)) is not None:
             gap = self._gap_for(found, chosen, gaps)
             if gap is None:
                 break
@@ -339,7 +345,7 @@ class _Circle:
 
     def _gap_for(self, conflict: Conflict, chosen: list[Planned], gaps: Gaps) -> int | None:
         """A gap where a barrier settles a conflict."""
-        for gap in range(self._size + 1):
+        for gap in range(self.size + 1):
             if gap not in gaps:
                 rest = self._open(chosen, {gap: conflict, **gaps})
                 if rest is None or (rest.earlier, rest.later) != (conflict.earlier, conflict.later):
@@ -353,20 +359,23 @@ class _Circle:
             found = self._open_inside(chosen, gaps)
             if found is not None:
                 return found
-        iteration = self._iteration(chosen, gaps)
-        state = self._around.state()
-        state.expect(_behind(self._head))
-        state.expect(repeated(iteration, self._loop.loop))
-        return state.conflict(iteration)
+        state = self.around.state()
+        state.expect(self.expected(chosen, gaps))
+        return state.conflict(self._iteration(chosen, gaps))
+
+    def expected(self, chosen: list[Planned], gaps: Gaps) -> tuple[Pending, ...]:
+        """What may be behind the start of an iteration."""
+        before = repeated(self._iteration(chosen, gaps), self._loop.loop)
+        return (*_behind(self._head), *before)
 
     def _open_inside(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
         """A conflict inside one iteration: a barrier that opens the circle does not order copies
         that are still on their way there."""
-        state = self._around.state()
-        state.apply(self._test)
+        state = self.around.state()
+        state.apply(self.test)
         for index, planned in enumerate(chosen):
             if index in gaps:
-                state.barrier(self._around.order)
+                state.barrier(self.around.order)
             found = state.conflict(planned.summary)
             if found is not None:
                 return found
@@ -374,10 +383,10 @@ class _Circle:
         return None
 
     def _iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
-        return iteration_of(self._conflicts, self._test, self._around.along(chosen, gaps))
+        return iteration_of(self._conflicts, self.test, self.around.along(chosen, gaps))
 
 
-def _places(gaps: Iterable[_Gap]) -> Gaps:
+def _places(gaps: Iterable[Gap]) -> Gaps:
     return {gap.index: gap.conflict for gap in gaps}
 
 

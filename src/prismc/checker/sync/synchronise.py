@@ -19,10 +19,11 @@ from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.groups import plan_groups
+from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import InstancePlan, SyncPlan
 from prismc.checker.sync.races import report_meetings
-from prismc.checker.sync.refine import refine
+from prismc.checker.sync.refine import Barrier, orders_of, refine
 from prismc.checker.sync.report import (
     report_clashes,
     report_conflicts,
@@ -30,8 +31,9 @@ from prismc.checker.sync.report import (
     report_unfinished,
     report_units,
 )
+from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettings
 from prismc.checker.sync.summaries import FunctionSummary
-from prismc.checker.sync.verify import Verdict
+from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
@@ -52,10 +54,14 @@ _PLANNED = (typed.InstanceKind.KERNEL, typed.InstanceKind.DEVICE)
 
 
 def plan_synchronisation(
-    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, sink: Sink
+    program: typed.Program,
+    perspectives: PerspectiveFacts,
+    memory: MemoryFacts,
+    sink: Sink,
+    settings: SyncSettings = DEFAULT_SETTINGS,
 ) -> SyncPlan:
     """Plan every function that earlier passes have accepted."""
-    planned = [each.planned for each in functions_of(program, perspectives, memory, sink)]
+    planned = [each.planned for each in functions_of(program, perspectives, memory, sink, settings)]
     numbers = number_barriers(planned)
     instances: dict[str, InstancePlan] = {}
     first = 0
@@ -67,22 +73,33 @@ def plan_synchronisation(
 
 
 def build_graphs(
-    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts
+    program: typed.Program,
+    perspectives: PerspectiveFacts,
+    memory: MemoryFacts,
+    settings: SyncSettings = DEFAULT_SETTINGS,
 ) -> tuple[Graph, ...]:
     """The graphs alone, for people; problems are reported when the program is planned."""
-    return tuple(each.planned.graph for each in functions_of(program, perspectives, memory, Sink()))
+    functions = functions_of(program, perspectives, memory, Sink(), settings)
+    return tuple(each.planned.graph for each in functions)
 
 
 def functions_of(
-    program: typed.Program, perspectives: PerspectiveFacts, memory: MemoryFacts, sink: Sink
+    program: typed.Program,
+    perspectives: PerspectiveFacts,
+    memory: MemoryFacts,
+    sink: Sink,
+    settings: SyncSettings = DEFAULT_SETTINGS,
 ) -> Iterator[Function]:
     """Each function with its graph and its barriers, callees first."""
     callees: dict[str, FunctionSummary] = {}
     has_copies = any(_has_scope(body) for body in program.bodies.values())
     told: set[int] = set()
     for body in _accepted(program, perspectives):
-        built = build_graph(body, program.bodies, memory, callees)
-        function, verdict = _plan(body.instance, built, told, sink, has_copies=has_copies)
+        is_paper = settings.placement is Placement.PAPER
+        built = build_graph(body, program.bodies, memory, callees, has_scopes=is_paper)
+        function, verdict = _plan(
+            body.instance, built, told, sink, settings, has_copies=has_copies
+        )
         callees[body.instance.symbol] = _summary(body, built, verdict)
         yield function
 
@@ -106,7 +123,13 @@ def _has_scope(body: typed.Body) -> bool:
 
 
 def _plan(
-    instance: typed.Instance, built: Built, told: set[int], sink: Sink, *, has_copies: bool
+    instance: typed.Instance,
+    built: Built,
+    told: set[int],
+    sink: Sink,
+    settings: SyncSettings,
+    *,
+    has_copies: bool,
 ) -> tuple[Function, Verdict]:
     graph = built.graph
     has_others = instance.bound.code.level is Level.THREAD
@@ -115,9 +138,7 @@ def _plan(
     )
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
-    nodes = tuple(nodes_in(graph.top.body))
-    placed = place_barriers(graph.top, conflicts)
-    barriers, verdict = refine(graph, conflicts, placed.insertions, len(nodes))
+    barriers, verdict = _placed(graph, conflicts, settings)
     report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
     report_units(graph, conflicts, sink)
@@ -125,7 +146,7 @@ def _plan(
     report_meetings(conflicts, barriers, sink)
     if instance.is_kernel:
         report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
-    loops = {node.loop: node.span for node in nodes if isinstance(node, Loop)}
+    loops = {node.loop: node.span for node in nodes_in(graph.top.body) if isinstance(node, Loop)}
     found = Planned(
         graph=graph,
         barriers=barriers,
@@ -134,6 +155,17 @@ def _plan(
         loops=loops,
     )
     return Function(instance=instance, planned=found, conflicts=conflicts), verdict
+
+
+def _placed(
+    graph: Graph, conflicts: Conflicts, settings: SyncSettings
+) -> tuple[tuple[Barrier, ...], Verdict]:
+    """The barriers of a function, and what they leave."""
+    if settings.placement is Placement.PAPER:
+        barriers = place_as_paper(graph, conflicts)
+        return barriers, verify(graph, conflicts, orders_of(barriers))
+    placed = place_barriers(graph.top, conflicts)
+    return refine(graph, conflicts, placed.insertions, sum(1 for _ in nodes_in(graph.top.body)))
 
 
 def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummary:

@@ -147,7 +147,9 @@ def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...
 
     Of other files only functions with operations are told.
     """
-    told = explain_plan(checked.program, checked.perspectives, checked.memory, checked.plan)
+    told = explain_plan(
+        checked.program, checked.perspectives, checked.memory, checked.settings, checked.plan
+    )
     functions = [
         _function(account, checked.program, session.files)
         for account in told
