@@ -12,8 +12,8 @@ would disturb. Exactly the stated diagnostics must come, on exactly these lines.
 Fences that start with `# file name.prism` and follow one another under one heading are the files of
 one program, whose root is `main.prism` or else the first. `# flags: --target sm_75`, or flags after
 `prism` on the fence's line, are command-line options. `expect barriers: 2` after the fence counts
-the full barriers and warp synchronisations of the plan; `expect barriers: 2 at lines 4, 7` names the
-statements that they stand at too.
+the full barriers and warp synchronisations of the plan; `expect barriers: 2 at lines 4, 7` names
+the statements that they stand at too.
 """
 
 from __future__ import annotations
