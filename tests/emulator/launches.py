@@ -147,7 +147,7 @@ _TENSOR_FAULTS = (
     Fault("expect(&full, sizeof tile)", "expect(&full, 2 * sizeof tile)", (Kind.DEADLOCK,)),
     Fault("expect(&full, sizeof tile)", "arrive(&full)", (Kind.COUNT, Kind.UNINIT, Kind.LIFETIME)),
     Fault("init(&full, 1)", "init(&full, 2)", (Kind.DEADLOCK,)),
-    Fault("wait(&full, 0)", "wait(&full, 1)", (Kind.UNINIT, Kind.LIFETIME, *RACE)),
+    Fault("wait(&full, 0)", "wait(&full, 1)", (Kind.PHASE,)),
 )  # fmt: skip
 
 KERNELS = (
@@ -268,6 +268,11 @@ KERNELS = (
             Fault("init(&full[s], 32)", "init(&full[s], 33)", (Kind.DEADLOCK,)),
             Fault("init(&full[s], 32)", "init(&full[s], 31)", (Kind.COUNT, *RACE)),
             Fault("(i / 2 % 2) ^ 1", "i / 2 % 2", (Kind.DEADLOCK,)),
+            Fault("(i / 2 % 2) ^ 1", "i / 2 % 2", (Kind.PHASE,)),
+            Fault("(i / 2 % 2) ^ 1", "1", (Kind.PHASE,)),
+            Fault("full[i % 2], i / 2 % 2", "full[i % 2], 0", (Kind.PHASE,)),
+            Fault("full[i % 2], i / 2 % 2", "full[i % 2], i % 2", (Kind.PHASE,)),
+            Fault("full[i % 2], i / 2 % 2", "full[i % 2], (i / 2 % 2) ^ 1", (Kind.PHASE,)),
             Fault("arrive_copies(&full[i % 2]);", "arrive(&full[i % 2]);",
                   (Kind.LIFETIME, Kind.UNINIT)),
             Fault(SYNC, "", (*RACE, Kind.UNINIT)),
@@ -284,6 +289,11 @@ KERNELS = (
                   (*RACE, Kind.COUNT, Kind.LIFETIME)),
             Fault("wait(&full[i % 2], i / 2 % 2);", "", (*RACE, Kind.UNINIT, Kind.LIFETIME)),
             Fault("arrive(&empty[i % 2]);", "", (Kind.DEADLOCK,)),
+            Fault("(i / 2 % 2) ^ 1", "i / 2 % 2", (Kind.PHASE,)),
+            Fault("(i / 2 % 2) ^ 1", "1", (Kind.PHASE,)),
+            Fault("full[i % 2], i / 2 % 2", "full[i % 2], 0", (Kind.PHASE,)),
+            Fault("full[i % 2], i / 2 % 2", "full[i % 2], i % 2", (Kind.PHASE,)),
+            Fault("full[i % 2], i / 2 % 2", "full[i % 2], (i / 2 % 2) ^ 1", (Kind.PHASE,)),
             Fault("init(&empty[s], 96)", "init(&empty[s], 95)", (Kind.COUNT,)),
             Fault("init(&empty[s], 96)", "init(&empty[s], 97)", (Kind.DEADLOCK,)),
             Fault("expect(&full[i % 2], 2048)", "expect(&full[i % 2], 1024)", (Kind.COUNT,)),

@@ -276,7 +276,8 @@ class _Run:
         for outcome in outcomes[:1]:
             write(sys.stdout, outcome.result.printed)
         if findings:
-            write(sys.stdout, text_of_findings(findings, kernel.module) + "\n")
+            text = text_of_findings(findings, kernel.module, self.session.files)
+            write(sys.stdout, text + "\n")
         for text in dict.fromkeys(j.message for j in judgements if not j.holds):
             write(sys.stdout, text + "\n")
         if self.options["profiles"] and outcomes[0].result.profile is not None:

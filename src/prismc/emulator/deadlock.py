@@ -10,7 +10,9 @@ from prismc.emulator.barriers import Barrier
 from prismc.emulator.batch import Batch, Resting
 from prismc.emulator.findings import Finding, Kind, thread_id
 from prismc.emulator.geometry import WARP
+from prismc.emulator.phases import BEFORE_ALL
 from prismc.emulator.ptx.tree import Instruction
+from prismc.emulator.semantics.registry import Lanes
 
 if TYPE_CHECKING:
     from prismc.emulator.machine import Machine
@@ -38,12 +40,53 @@ def _why(batch: Batch, watched: Instruction | None) -> str:
     if watched.form.name != "mbarrier" or wait is None:
         return "a loop waits for a value that nobody writes any more"
     barrier, asked = wait
-    arrived = barrier.expected - barrier.pending
-    state = f"phase {barrier.phase} with {arrived} of {barrier.expected} arrivals"
-    if barrier.bytes:
-        state += f" and {barrier.bytes} bytes pending"
     which = f"parity {asked & 1}" if watched.form.has("parity") else "a phase"
-    return f"waits for {which} of an mbarrier that stays in {state}"
+    return f"waits for {which} of an mbarrier that stays in {barrier.state()}"
+
+
+def _phase(machine: Machine, batch: Batch, watched: Instruction, lanes: Lanes) -> None:
+    """A wait for a phase that cannot come, because the parity is the other one."""
+    wait = batch.mbarriers.waits.get(watched.line)
+    if wait is None or not watched.form.has("parity"):
+        return
+    barrier, asked = wait
+    width = batch.geometry.width
+    own = lanes[lanes // width == barrier.place]
+    if not len(own):
+        return
+    lane = int(own[0])
+    before = barrier.phase - 1
+    seen = int(barrier.waits.seen[lane % width])
+    if before > BEFORE_ALL and seen < before:
+        why = f"phase {before} is complete, and this thread has not waited for it"
+    elif _nothing_begins(batch, barrier.place):
+        why = "every thread waits for a first phase, and none can begin"
+    else:
+        return
+    if not machine.findings.is_new(Kind.PHASE, watched):
+        return
+    machine.findings.add(
+        Finding(
+            kind=Kind.PHASE,
+            message=f"a wait for parity {asked & 1}, phase {barrier.phase}, never passes: {why}; "
+            f"the mbarrier is in {barrier.state()}",
+            help="wait for phase n with parity n % 2; for a slot that starts out free the first "
+            "wait has parity 1",
+            site=watched,
+            threads=(thread_id(batch.geometry, lane),),
+        )
+    )
+
+
+def _nothing_begins(batch: Batch, place: int) -> bool:
+    """Whether threads of a block wait at several mbarriers, at none of which anything happened."""
+    waited = {
+        id(barrier): barrier
+        for barrier, _ in batch.mbarriers.waits.values()
+        if barrier.place == place
+    }
+    untouched = [b for b in waited.values() if b.phase == 0 and b.pending == b.expected]
+    return len(waited) > 1 and len(untouched) == len(waited)
 
 
 def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> None:
@@ -73,9 +116,11 @@ def _loop(machine: Machine, batch: Batch, resting: Resting, unstarted: int) -> N
     group, spin = resting
     watched = None if spin is None else spin.watched
     site = watched or group.frame.code.blocks[group.block].site
+    mask = batch.every_mask if group.mask is None else group.mask
+    if watched is not None and watched.form.name == "mbarrier":
+        _phase(machine, batch, watched, np.flatnonzero(mask))
     if not machine.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
         return
-    mask = batch.every_mask if group.mask is None else group.mask
     message, help = _why(batch, watched), _MEND_LOOP
     if unstarted:
         resident = machine.schedule.plan.resident

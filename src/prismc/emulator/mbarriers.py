@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prismc.emulator.findings import Kind
+from prismc.emulator.phases import StaleWait, WaitHistory
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
 
@@ -27,11 +28,15 @@ class MBarrier:
     """One barrier: `phase` counts completed phases, `pending` arrivals and `bytes` are missing.
 
     `expected` arrivals complete a phase. `arrived` and `completed` are numbers of views of what is
-    known by arriving, in the current phase and in the completed ones.
+    known by arriving, in the current phase and in the completed ones. `waits` is what the block's
+    threads have waited for; `place` is the block's in its batch.
     """
 
-    def __init__(self, number: int, expected: int, site: Instruction) -> None:
+    def __init__(
+        self, number: int, expected: int, site: Instruction, place: int, threads: int
+    ) -> None:
         self.number = number
+        self.place = place
         self.expected = expected
         self.pending = expected
         self.bytes = 0
@@ -40,6 +45,12 @@ class MBarrier:
         self.last_expect: Instruction | None = None
         self.arrived = 0
         self.completed = 0
+        self.waits = WaitHistory(threads)
+
+    def state(self) -> str:
+        """The current phase in words."""
+        text = f"phase {self.phase} with {self.expected - self.pending} of {self.expected} arrivals"
+        return text + (f" and {self.bytes} bytes pending" if self.bytes else "")
 
 
 class MBarriers:
@@ -49,6 +60,7 @@ class MBarriers:
         self.batch = batch
         self.by_offset: dict[int, MBarrier] = {}
         self.waits: dict[int, tuple[MBarrier, int]] = {}  # by PTX line, the last unmet wait
+        self._stale: list[StaleWait] = []
 
     def init(self, run: Run, site: Instruction, offset: int, count: int) -> None:
         """`mbarrier.init`: phase 0, `count` arrivals a phase."""
@@ -56,7 +68,8 @@ class MBarriers:
             self._fault(run, site, Kind.COUNT, f"an mbarrier for {count} arrivals",
                         f"expect 1 to {MOST_ARRIVALS} arrivals")  # fmt: skip
         number = len(self.by_offset) + 1
-        self.by_offset[offset] = MBarrier(number, count, site)
+        place, width = offset // self.batch.shared.stride, self.batch.geometry.width
+        self.by_offset[offset] = MBarrier(number, count, site, place, width)
         self._view()[offset // _STEP] = _MARK | number
 
     def invalidate(self, offset: int) -> None:
@@ -147,6 +160,26 @@ class MBarriers:
         if parity is None:
             return barrier.phase > phase
         return barrier.phase & 1 != parity & 1
+
+    def passed(self, site: Instruction, barrier: MBarrier, lanes: Lanes, parity: int) -> None:
+        """Lanes pass a wait for a parity: the last complete phase has it."""
+        threads = lanes % self.batch.geometry.width
+        self._stale += barrier.waits.passed(
+            threads, barrier.phase - 1, len(self._stale), lambda repeated: StaleWait(
+                site, parity, barrier.phase - 1, barrier.state(), repeated)
+        )  # fmt: skip
+
+    def stale_wait(self, lane: int, *, reads: bool) -> StaleWait | None:
+        """The last wait of a lane that was for nothing. That odd parity passes before the first
+        phase is meant by those who fill a slot: it counts only for a lane that `reads`."""
+        place, thread = divmod(lane, self.batch.geometry.width)
+        numbers = [
+            int(barrier.waits.stale[thread])
+            for barrier in self.by_offset.values()
+            if barrier.place == place
+        ]
+        found = self._stale[max(numbers, default=0) - 1] if any(numbers) else None
+        return found if found is None or found.repeated or reads else None
 
 
 def by_offset(offsets: Lanes) -> list[tuple[int, Lanes]]:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from prismc.diagnostics.excerpt import Mark, draw_excerpt, last_line_number
+from prismc.diagnostics.style import Role, plain
 from prismc.emulator.api import RunResult
 from prismc.emulator.findings import Finding, ThreadId
 from prismc.emulator.ptx.tree import Instruction, Location, Module
+from prismc.source.files import Files, SourceFile, UnreadableFile
+from prismc.source.span import Span
+
+# `#line` tells the compiler lines; the columns of its `.loc` are those of the generated text.
+_WITHOUT_COLUMNS = ".prism"
 
 
 def text_of(result: RunResult) -> str:
@@ -14,16 +21,22 @@ def text_of(result: RunResult) -> str:
     return text_of_findings(result.findings, result.module)
 
 
-def text_of_findings(findings: tuple[Finding, ...], module: Module) -> str:
-    """Findings of a module's kernels, one paragraph each; says so if there are none."""
+def text_of_findings(
+    findings: tuple[Finding, ...], module: Module, files: Files | None = None
+) -> str:
+    """Findings of a module's kernels, one paragraph each; says so if there are none.
+
+    With `files`, the source lines are shown, where they can be read.
+    """
     if not findings:
         return "no findings\n"
-    return "\n".join(_paragraph(finding, module) for finding in findings)
+    return "\n".join(_paragraph(finding, module, files) for finding in findings)
 
 
-def _paragraph(finding: Finding, module: Module) -> str:
+def _paragraph(finding: Finding, module: Module, files: Files | None) -> str:
     lines = [f"{finding.kind.name}: {finding.message}"]
     lines += [f"  --> {place}" for place in places(finding.site, module)]
+    lines += _excerpt(finding, module, files) if files is not None else []
     if finding.array:
         lines.append(f"  array: {finding.array} {finding.element}".rstrip())
     if finding.threads:
@@ -39,15 +52,60 @@ def _paragraph(finding: Finding, module: Module) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _excerpt(finding: Finding, module: Module, files: Files) -> list[str]:
+    """The lines of the fault, of the calls it came by, and of the other access, if it is there."""
+    chain = [_source(location, module, files) for location in _chain(finding.site)]
+    first = chain[0] if chain else None
+    if first is None:
+        return []
+    places = [(first, "")] + [(place, "called here") for place in chain[1:]]
+    places += [
+        (_source(location, module, files), finding.other_role or "other")
+        for location in _chain(finding.other)[:1]
+    ]
+    file = first[0]
+    marks: dict[int, Mark] = {}
+    for place, label in places:
+        if place is not None and place[0] is file and place[1] not in marks:
+            role = Role.SECOND if marks else Role.ERROR
+            marks[place[1]] = Mark(_statement(file, place[1]), label, role)
+    drawn = list(marks.values())
+    width = len(str(last_line_number(file, drawn)))
+    return [f"  {row}" for row in draw_excerpt(file, drawn, width, plain)]
+
+
+def _chain(site: Instruction | None) -> list[Location]:
+    """Where an instruction was written, then the calls it was inlined into."""
+    found = []
+    location = None if site is None else site.location
+    while location is not None:
+        found.append(location)
+        location = location.inlined_at
+    return found
+
+
+def _source(location: Location, module: Module, files: Files) -> tuple[SourceFile, int] | None:
+    """The file and the line of a place; None where there is no such line to show."""
+    try:
+        file = files.read(module.files.get(location.file, ""))
+    except UnreadableFile:
+        return None
+    number = location.line
+    return (file, number) if 1 <= number <= len(file.line_starts) else None
+
+
+def _statement(file: SourceFile, number: int) -> Span:
+    """What stands in a line, without the blanks around it."""
+    text, start = file.line(number), file.line_starts[number - 1]
+    first = start + len(text) - len(text.lstrip())
+    return Span(file.name, first, start + len(text.rstrip()))
+
+
 def places(site: Instruction | None, module: Module) -> list[str]:
     """Where an instruction stands: its source line, then the calls it was inlined into."""
     if site is None:
         return ["(no instruction)"]
-    found = []
-    location = site.location
-    while location is not None:
-        found.append(_spelled(location, module))
-        location = location.inlined_at
+    found = [_spelled(location, module) for location in _chain(site)]
     if not found:
         return [f"{module.name}:{site.line} `{site.opcode}`"]
     return [f"{found[0]} (`{site.opcode}`, PTX line {site.line})", *found[1:]]
@@ -55,7 +113,13 @@ def places(site: Instruction | None, module: Module) -> list[str]:
 
 def _spelled(location: Location, module: Module) -> str:
     name = module.files.get(location.file, f"file {location.file}")
-    return f"{name}:{location.line}:{location.column}"
+    column = _column(name, location)
+    return f"{name}:{location.line}" + (f":{column}" if column else "")
+
+
+def _column(name: str, location: Location) -> int | None:
+    """The column of a place, if the line has one that is its own."""
+    return None if name.endswith(_WITHOUT_COLUMNS) else location.column
 
 
 def thread_text(thread: ThreadId) -> str:
@@ -106,10 +170,9 @@ def _thread(thread: ThreadId) -> dict[str, list[int]]:
 def _place(site: Instruction | None, module: Module) -> dict[str, Any] | None:
     if site is None:
         return None
-    location = site.location
     chain = []
-    while location is not None:
+    for location in _chain(site):
         name = module.files.get(location.file, "")
-        chain.append({"file": name, "line": location.line, "column": location.column})
-        location = location.inlined_at
+        column = _column(name, location)
+        chain.append({"file": name, "line": location.line, "column": column})
     return {"ptx_line": site.line, "instruction": site.opcode, "source": chain}

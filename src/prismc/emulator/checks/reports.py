@@ -9,7 +9,7 @@ import numpy as np
 from prismc.emulator.checks.clocks import ENGINES
 from prismc.emulator.checks.shadow import Access, Earlier
 from prismc.emulator.checks.signals import Signals
-from prismc.emulator.findings import Finding, Kind, ThreadId, thread_of
+from prismc.emulator.findings import Finding, Kind, ThreadId, place_key, thread_id, thread_of
 from prismc.emulator.geometry import WARP
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
@@ -45,6 +45,7 @@ class RaceReports:
         self.signals = signals
         self._sites: list[Instruction] = []
         self._numbers: dict[int, int] = {}
+        self._blamed: set[object] = set()
 
     def number(self, site: Instruction) -> int:
         """A small number for an instruction."""
@@ -92,6 +93,11 @@ class RaceReports:
         kind, message, help = self._words(pair, run.batch.geometry.width + ENGINES)
         if not findings.is_new(kind, pair.site, pair.other, pair.array, times):
             return
+        threads = self.signals.clocks.of(run.batch).lanes_of(np.array([pair.own, pair.thread]))
+        for lane, site, doing in zip(
+            threads.tolist(), (pair.site, pair.other), (pair.doing, pair.role), strict=True
+        ):
+            self._blame_wait(run, lane, site, reads=doing.startswith("reads"))
         findings.add(
             Finding(
                 kind=kind,
@@ -106,6 +112,15 @@ class RaceReports:
                 other_thread=self._thread(pair.thread, run),
             )
         )
+
+    def _blame_wait(self, run: Run, lane: int, access: Instruction, *, reads: bool) -> None:
+        """Reports a lane's wait by parity that should have held an access back, if there is one."""
+        wait = None if lane < 0 else run.batch.mbarriers.stale_wait(lane, reads=reads)
+        # One access is enough to show what a wait does not hold back.
+        if wait is not None and place_key(wait.site) not in self._blamed:
+            self._blamed.add(place_key(wait.site))
+            thread = thread_id(run.batch.geometry, lane)
+            self.machine.findings.stale_wait(wait, thread, access)
 
     def _words(self, pair: _Pair, width: int) -> tuple[Kind, str, str]:
         """The kind, message and help: a hand-over that lacks a side is a missing order."""
@@ -184,6 +199,7 @@ class RaceReports:
         findings = self.machine.findings
         if not findings.is_new(Kind.LIFETIME, site, other, array, times):
             return
+        self._blame_wait(run, lane, site, reads=doing.startswith("reads"))
         findings.add(
             Finding(
                 kind=Kind.LIFETIME,
@@ -226,6 +242,8 @@ class RaceReports:
         if not findings.is_new(Kind.UNINIT, site, None, array, len(positions)):
             return
         chosen = positions if place.chosen is None else place.chosen[positions]
+        lane = int(run.spread(run.lane_numbers())[chosen[0]])
+        self._blame_wait(run, lane, site, reads=True)
         findings.add(
             Finding(
                 kind=Kind.UNINIT,

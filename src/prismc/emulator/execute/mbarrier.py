@@ -203,8 +203,10 @@ def _wait(decoder: Decoder, site: Instruction) -> Step:
                 parity = int(value) if by_parity else None
                 if barriers.is_complete(barrier, parity, int(value) >> _PHASE_SHIFT):
                     done[some] = True
+                    lanes = run.lane_numbers()[some]
+                    if parity is not None:
+                        barriers.passed(site, barrier, lanes, parity)
                     if acquires:
-                        lanes = run.lane_numbers()[some]
                         machine.events.acquire(run.batch, lanes, barrier.completed)
                 else:
                     barriers.waits[site.line] = (barrier, int(value))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prismc.emulator.findings import Collector, Finding, Kind, thread_id
+from prismc.emulator.findings import Collector, Finding, Kind, ThreadId, thread_id
 from prismc.emulator.geometry import WARP
+from prismc.emulator.phases import StaleWait
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
 
@@ -42,6 +43,21 @@ class BarrierFaults(Collector):
                 other_role="bytes are promised here",
             )
         )
+
+    def stale_wait(self, wait: StaleWait, thread: ThreadId, access: Instruction) -> None:
+        """A wait by parity that held nothing back: the cause of another finding at `access`."""
+        if self.is_new(Kind.PHASE, wait.site, access):
+            self.add(
+                Finding(
+                    kind=Kind.PHASE,
+                    message=wait.message(),
+                    help=wait.help(),
+                    site=wait.site,
+                    threads=(thread,),
+                    other=access,
+                    other_role="the access that it does not hold back",
+                )
+            )
 
     def check_barrier(self, run: Run, site: Instruction, number: int, count: int) -> None:
         """Ids above 15 and counts that are no multiple of 32 or exceed the block."""
