@@ -64,6 +64,7 @@ def test_everything_is_told_once() -> None:
         "fixes": [
             {
                 "title": "add x",
+                "certain": True,
                 "file": "k.prism",
                 "start": {"line": 2, "column": 5},
                 "end": {"line": 2, "column": 5},

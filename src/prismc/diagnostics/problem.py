@@ -30,11 +30,16 @@ class Related(Record):
 
 
 class Fix(Record):
-    """A change that is certain to be right: replace the text of `at` by `text`."""
+    """A change that mends a problem: replace the text of `at` by `text`.
+
+    One that `is_certain` to be what was meant may be applied unseen; another, as a name that is
+    spelled nearly so, is for a person to choose.
+    """
 
     at: Span
     text: str
     title: str
+    is_certain: bool = True
 
 
 class Problem(Record):

@@ -30,7 +30,13 @@ def problem_record(problem: Problem, files: Files) -> Json:
         "related": _related(problem, files),
         "help": problem.shown_help() or None,
         "fixes": [
-            {"title": fix.title, **_place(fix.at, files), "text": fix.text} for fix in problem.fixes
+            {
+                "title": fix.title,
+                "certain": fix.is_certain,
+                **_place(fix.at, files),
+                "text": fix.text,
+            }
+            for fix in problem.fixes
         ],
     }
 

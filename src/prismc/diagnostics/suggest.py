@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from prismc.diagnostics.problem import Fix
+from prismc.source.span import Span
+
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a typing slip most likely meant, or None if none is near.
@@ -40,3 +43,11 @@ def did_you_mean(name: str, candidates: Iterable[str], otherwise: str) -> str:
     """The advice for an unknown name: the nearest candidate, or `otherwise`."""
     found = nearest(name, candidates)
     return f"did you mean `{found}`?" if found else otherwise
+
+
+def spelling_fix(at: Span, name: str, candidates: Iterable[str]) -> tuple[Fix, ...]:
+    """The fix that `did_you_mean` gives as advice, if it gives one: nobody knows what was meant."""
+    found = nearest(name, candidates)
+    if found is None:
+        return ()
+    return (Fix(at=at, text=found, title=f"write `{found}`", is_certain=False),)

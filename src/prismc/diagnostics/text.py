@@ -116,7 +116,8 @@ class _Rendering:
         if rows and self.places:
             rows.insert(0, self.style(Role.FRAME, " " * self.width + " |"))
         for fix in self.problem.fixes:
-            rows += self.fix(fix)
+            if fix.is_certain:  # the help has told of the others
+                rows += self.fix(fix)
         return rows
 
     def attached(self, role: Role, kind: str, text: str) -> str:

@@ -15,7 +15,7 @@ from prismc.checker.names.symbols import BUILTINS, Symbol, SymbolKind
 from prismc.checker.names.words import ADVICE
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.diagnostics.suggest import did_you_mean
+from prismc.diagnostics.suggest import did_you_mean, spelling_fix
 from prismc.frontend import ast
 
 Scope = dict[str, Symbol]
@@ -317,8 +317,12 @@ class BodyResolver:
             otherwise = f"declare `{node.name}` first, or import it"
             if node.id in self._assigned:
                 otherwise = f"declare it: `{node.name} := ..`"
-            advice = ADVICE.get(node.name) or did_you_mean(node.name, candidates, otherwise)
-            self._sink.report(UnknownName(at=node.span, name=node.name, advice=advice))
+            known = ADVICE.get(node.name)
+            advice = known or did_you_mean(node.name, candidates, otherwise)
+            fixes = () if known else spelling_fix(node.span, node.name, candidates)
+            self._sink.report(
+                UnknownName(at=node.span, name=node.name, advice=advice, fixes=fixes)
+            )
 
 
 def _stated(at: ast.At | None) -> ast.Expression | None:

@@ -6,7 +6,7 @@ from prismc.checker.names.errors import DuplicateName, NotInModule, PrivateName
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.diagnostics.suggest import did_you_mean
+from prismc.diagnostics.suggest import did_you_mean, spelling_fix
 from prismc.frontend import ast
 from prismc.frontend.modules import ModuleGraph
 from prismc.source.span import Span
@@ -127,7 +127,10 @@ def require_member(source: TopLevel, name: str, at: Span, sink: Sink) -> Symbol 
         advice = did_you_mean(
             name, source.public_names(), f"see what `{source.module.name}` declares at top level"
         )
-        sink.report(NotInModule(at=at, name=name, module=source.module.name, advice=advice))
+        fixes = spelling_fix(at, name, source.public_names())
+        sink.report(
+            NotInModule(at=at, name=name, module=source.module.name, advice=advice, fixes=fixes)
+        )
         return None
     if name.startswith("_"):
         note = Related(at=symbol.span, message=f"`{name}` is declared here")
