@@ -11,7 +11,7 @@ import pytest
 
 from prismc.frontend import grammar
 from prismc.frontend.build_ast import Builder
-from prismc.frontend.grammar import build_tables, cache_folder, cached_tables, load_tables
+from prismc.frontend.grammar import build_tables, cached_tables, load_tables
 from prismc.frontend.tables import Tables
 from prismc.source.files import SourceFile
 from prismc.source.resources import grammar_file
@@ -135,26 +135,3 @@ def test_reading_the_cache_does_not_import_lark(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert outputs == ["True", "False"]
-
-
-@pytest.mark.parametrize(
-    ("platform", "variables", "expected"),
-    [
-        ("linux", {"PRISMC_CACHE": "/c"}, "/c"),
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/prismc"),
-        ("linux", {"HOME": "/h"}, "/h/.cache/prismc"),
-        ("linux", {"HOME": "/h", "XDG_CACHE_HOME": "relative"}, "/h/.cache/prismc"),
-        ("linux", {"HOME": "nowhere"}, os.devnull),
-        ("darwin", {"HOME": "/h"}, "/h/Library/Caches/prismc"),
-        ("win32", {"LOCALAPPDATA": "/l"}, "/l/prismc/Cache"),
-    ],
-)
-def test_cache_folder(
-    platform: str, variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("PRISMC_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "platform", platform)
-    assert cache_folder() == Path(expected)

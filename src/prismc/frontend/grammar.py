@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prismc.frontend.tables import END, LAYOUT_KINDS, Rule, Tables
+from prismc.source.cache_folder import TABLES, cache_folder
 from prismc.source.resources import grammar_file
 
 if TYPE_CHECKING:
@@ -33,29 +34,10 @@ def load_tables() -> Tables:
     return cached_tables(grammar_file().read_text("utf-8"), cache_folder())
 
 
-def cache_folder() -> Path:
-    """Where prismc keeps what it can make again; PRISMC_CACHE overrides it.
-
-    The places are those of the XDG specification and of the two other systems. The package
-    `platformdirs` says the same, but importing it takes longer than reading the tables.
-    """
-    if named := os.environ.get("PRISMC_CACHE"):
-        return Path(named)
-    home = os.path.expanduser("~")
-    if not os.path.isabs(home):
-        return Path(os.devnull)  # a user without a home: nothing can be written below this
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home, "prismc", "Cache")
-    if sys.platform == "darwin":
-        return Path(home, "Library", "Caches", "prismc")
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(named if os.path.isabs(named) else Path(home, ".cache"), "prismc")
-
-
 def cached_tables(grammar: str, folder: Path) -> Tables:
     """The tables of the grammar text, from a file in `folder`, which is written if need be."""
     key = f"{_FORMAT} {sys.implementation.cache_tag}\n{grammar}".encode()
-    path = folder / f"grammar-{zlib.crc32(key):08x}.tables"
+    path = folder / TABLES.replace("*", f"{zlib.crc32(key):08x}")
     tables = _read(path, key)
     if tables is None:
         tables = build_tables(grammar)
