@@ -7,17 +7,19 @@ the `-I` folders in order, then, under the name `std`, in the library that ships
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
+from prismc.diagnostics.problem import Problem
 from prismc.diagnostics.sink import Sink
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.frontend.errors import ImportCycle, MissingModule, UnreadableModule
 from prismc.frontend.parser import parse_module
 from prismc.source.files import Files, SourceFile, UnreadableFile
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 from prismc.source.resources import stdlib_folder
 
 STANDARD = "std"
@@ -30,32 +32,61 @@ class ModuleGraph(Record):
     """The modules of a program, each after those that it imports; names are unique.
 
     `roots` are the modules of the files that were asked for. `imports` tells by module name and
-    node id which module an import names; it lacks the imports that were reported.
+    node id which module an import names; it lacks the imports that were reported. `absent` are the
+    files that were looked for in vain: were they there, imports would name other modules.
     """
 
     modules: tuple[ast.Module, ...]
     roots: tuple[ast.Module, ...]
     imports: Mapping[tuple[str, int], ast.Module]
+    absent: tuple[str, ...] = ()
 
     def imported(self, module: ast.Module, node: AnyImport) -> ast.Module | None:
         """The module that an import of `module` names; None when that was reported."""
         return self.imports.get((module.name, node.id))
 
 
+class Parsed(NamedTuple):
+    """A file's tree, named after nothing in particular, and what is wrong with its syntax."""
+
+    file: SourceFile
+    module: ast.Module
+    problems: tuple[Problem, ...]
+
+
+ParsedFiles = MutableMapping[str, Parsed]
+
+
 def load_program(
-    roots: Iterable[SourceFile], folders: Sequence[str], files: Files, sink: Sink
+    roots: Iterable[SourceFile],
+    folders: Sequence[str],
+    files: Files,
+    sink: Sink,
+    parsed: ParsedFiles | None = None,
 ) -> ModuleGraph:
     """Parses the roots and all that they import, directly or not; `folders` are those of `-I`.
 
-    Reports syntax errors, modules that are missing or unreadable, and cycles of imports.
+    Reports syntax errors, modules that are missing or unreadable, and cycles of imports. Programs
+    that share `parsed`, by file name, parse a file that both import once.
     """
-    loader = _Loader(folders, files, sink)
+    loader = _Loader(folders, files, sink, {} if parsed is None else parsed)
     root_modules = [loader.load(root) for root in roots]
     return ModuleGraph(
         modules=tuple(loader.finished.values()),
         roots=tuple(dict.fromkeys(root_modules)),
         imports=MappingProxyType(loader.imports),
+        absent=tuple(loader.absent),
     )
+
+
+def parse_once(file: SourceFile, parsed: ParsedFiles) -> Parsed:
+    """What `parsed` has for the file, or else will have from now on."""
+    known = parsed.get(file.name)
+    if known is None or known.file is not file:
+        sink = Sink()
+        module = parse_module(file, _stem(file.name), sink)
+        known = parsed[file.name] = Parsed(file, module, sink.problems())
+    return known
 
 
 class _Visit:
@@ -74,9 +105,13 @@ class _Loader:
     Files are told apart by their absolute path, so that two spellings of one are one module.
     """
 
-    def __init__(self, folders: Sequence[str], files: Files, sink: Sink) -> None:
+    def __init__(
+        self, folders: Sequence[str], files: Files, sink: Sink, parsed: ParsedFiles
+    ) -> None:
         self.finished: dict[str, ast.Module] = {}
         self.imports: dict[tuple[str, int], ast.Module] = {}
+        self.absent: dict[str, None] = {}
+        self._parsed = parsed
         self._folders = folders
         self._files = files
         self._sink = sink
@@ -94,7 +129,10 @@ class _Loader:
         return self.finished[key]
 
     def _open(self, file: SourceFile, key: str, name: str) -> None:
-        module = parse_module(file, self._unique(name, key), self._sink)
+        parsed = parse_once(file, self._parsed)
+        for problem in parsed.problems:
+            self._sink.report(problem)
+        module = replace(parsed.module, name=self._unique(name, key))
         self._stack.append(_Visit(module, key))
         self._open_keys.add(key)
 
@@ -154,33 +192,18 @@ class _Loader:
     # ---------------------------------------------------------------------------- searching
 
     def _find(self, importer: ast.Module, node: AnyImport) -> str | None:
-        """The file that an import names, as it is shown in messages."""
-        for place in self._candidates(importer, node.path):
-            if self._files.exists(place):
-                return place
-        return None
-
-    def _candidates(self, importer: ast.Module, path: tuple[str, ...]) -> list[str]:
-        places = self._local_candidates(importer, path)
-        if path[0] == STANDARD and len(path) > 1:
-            places.append(os.path.join(stdlib_folder(), *path[1:]) + _SUFFIX)
-        return places
-
-    def _local_candidates(self, importer: ast.Module, path: tuple[str, ...]) -> list[str]:
-        tail = os.path.join(*path) + _SUFFIX
-        folders = [os.path.dirname(importer.file), *self._folders]
-        return [os.path.join(folder, tail) for folder in folders]
+        return find_module(importer.file, node.path, self._folders, self._files)
 
     # ---------------------------------------------------------------------------- problems
 
     def _missing(self, importer: ast.Module, node: AnyImport) -> None:
         module = ".".join(node.path)
-        places = dict.fromkeys(self._local_candidates(importer, node.path))
+        places = dict.fromkeys(_local_candidates(importer.file, node.path, self._folders))
         searched = ", ".join(f"`{place}`" for place in places)
         otherwise = "check the name, or give the folder that holds the module with `-I`"
         if node.path[0] == STANDARD:
             searched += " and the standard library"
-            library = ", ".join(f"`{STANDARD}.{name}`" for name in _modules_in(stdlib_folder()))
+            library = ", ".join(f"`{STANDARD}.{name}`" for name in modules_in(stdlib_folder()))
             otherwise = f"the standard library has {library}"
         advice = did_you_mean(module, self._known_modules(importer), otherwise)
         self._sink.report(
@@ -190,8 +213,8 @@ class _Loader:
     def _known_modules(self, importer: ast.Module) -> list[str]:
         """The names of the modules that `importer` could import without a deeper folder."""
         own = os.path.dirname(importer.file) or "."
-        names = [name for folder in (own, *self._folders) for name in _modules_in(folder)]
-        return names + [f"{STANDARD}.{name}" for name in _modules_in(stdlib_folder())]
+        names = [name for folder in (own, *self._folders) for name in modules_in(folder)]
+        return names + [f"{STANDARD}.{name}" for name in modules_in(stdlib_folder())]
 
     def _cycle(self, key: str, node: AnyImport) -> None:
         keys = [visit.key for visit in self._stack]
@@ -209,7 +232,23 @@ def _stem(path: str) -> str:
     return os.path.splitext(os.path.basename(path))[0].strip("<>")
 
 
-def _modules_in(folder: str | Path) -> list[str]:
+def find_module(
+    importer: str, path: tuple[str, ...], folders: Sequence[str], files: Files
+) -> str | None:
+    """The file that an import in the file `importer` names, as it is shown in messages."""
+    places = _local_candidates(importer, path, folders)
+    if path[0] == STANDARD and len(path) > 1:
+        places.append(os.path.join(stdlib_folder(), *path[1:]) + _SUFFIX)
+    return next((place for place in places if files.exists(place)), None)
+
+
+def _local_candidates(importer: str, path: tuple[str, ...], folders: Sequence[str]) -> list[str]:
+    tail = os.path.join(*path) + _SUFFIX
+    return [os.path.join(folder, tail) for folder in (os.path.dirname(importer), *folders)]
+
+
+def modules_in(folder: str | Path) -> list[str]:
+    """The names of the Prism files in a folder, sorted; none where it cannot be read."""
     try:
         entries = sorted(os.listdir(folder))
     except OSError:
