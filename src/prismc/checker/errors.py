@@ -5,32 +5,6 @@ from __future__ import annotations
 from prismc.diagnostics.problem import Problem, Severity
 
 
-class AsyncUnsupported(Problem):
-    code = "P0901"
-    title = "asynchronous copies are not supported yet"
-    message = "{what} is not supported yet: copies that complete later are not built"
-    label = "asynchronous"
-    help_text = "copy with loads and stores through a `partition`"
-
-    what: str
-
-
-class TensorMapsUnsupported(Problem):
-    code = "P0904"
-    title = "tensor maps are not supported yet"
-    message = "tensor maps and matrix descriptors are not supported yet"
-    help_text = "pass a pointer and load through it"
-
-
-class LayoutsUnsupported(Problem):
-    code = "P0905"
-    title = "questions about layouts are not supported yet"
-    message = "{what} is not supported yet: only accesses know the layout of an array"
-    help_text = "pass what you need to know as a generic argument"
-
-    what: str
-
-
 class ClustersUnsupported(Problem):
     code = "P0906"
     title = "clusters are not supported yet"

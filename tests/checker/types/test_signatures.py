@@ -128,8 +128,23 @@ unsafe def d(p: async ptr(f32)):
     pass
 
 @requires(thread[1])
-@effects(writes(p), completes(bulk_group))  #! P0901
+@effects(writes(p), completes(bulk_group), agent(bulk_store))
 unsafe def e(p: async ptr(f32)):
+    pass
+
+@requires(thread[1])
+@effects(writes(p), completes(mbarrier, bytes = 4 * n), agent(bulk_load))
+unsafe def e1(p: async ptr(f32), n: int) -> u32:
+    return completion()
+
+@requires(thread[1])
+@effects(writes(p), completes(mbarrier), agent(engine))  #! P0371 P0371
+unsafe def e2(p: async ptr(f32)):
+    x := completion()  #! P0348
+
+@requires(thread[1])
+@effects(writes(p), completes(bulk_group, bytes = 4), completes(later), agent(bulk_load, wgmma))  #! P0371 P0371 P0371
+unsafe def e3(p: async ptr(f32)):
     pass
 
 const N: int = 1
@@ -157,7 +172,21 @@ kernel a(x: f32[4]):  #! P0325
     pass
 
 @requires(grid[1], block[1], thread[32])
-kernel b(A: tensor_map(bf16[64, 64], swizzle128)):  #! P0904
+kernel b(A: tensor_map(bf16[64, 64], swizzle128), B: tensor_map(f32[16])):
+    C: tensor_map(f32[16]) = B  #! P0325
+
+def twice(i: int) -> int:
+    return i * 2
+
+@requires(grid[1], block[1], thread[32])
+kernel b1(A: tensor_map(f32),  #! P0380
+        B: tensor_map(f32[3]),  #! P0380
+        C: tensor_map(f32[512, 4]),  #! P0380
+        D: tensor_map(f32[1, 1, 1, 1, 1, 4]),  #! P0380
+        E: tensor_map(f32[8, 64], swizzle128),  #! P0380
+        F: tensor_map(f32[8, 32], twice),  #! P0380
+        G: tensor_map(ptr(f32)[8]),  #! P0325
+        H: tensor_map(f32[n])):  #! P0201
     pass
 
 @requires(thread[1])
@@ -165,8 +194,9 @@ def c(x: async ptr(f32), y: async ptr(const f32), z: async int):  #! P0325 P0325
     pass
 
 @requires(thread[1])
-def c1(x: async f32[4]):  #! P0901
-    pass
+def c1(x: async f32[4]):
+    y: f32 = x[0]  #! P0344
+    x[0] = 1.0  #! P0344
 
 @requires(grid[1], block[1], thread[32])
 kernel c2(x: async ptr(f32)):  #! P0325

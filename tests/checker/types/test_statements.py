@@ -305,10 +305,12 @@ def f(x: ptr(f32), n: int, c: ptr(atomic u32)):
         y[0] = 1.0  #! P0344
         v := load_vec[4](y, 0)  #! P0344
     a: f32[4] = 0
-    async a as z:  #! P0901
-        pass
     async a as z:
-        pass
+        z[0] = 1.0  #! P0344
+        b: f32 = z[0]  #! P0344
+        z = 0  #! P0337
+        async z as w:  #! P0344
+            pass
     finish c:  #! P0379
         x[0] = nothing_here  #! P0201
 """,

@@ -7,6 +7,7 @@ from enum import Enum
 
 from prismc.frontend import ast
 from prismc.hardware.orders import ORDERS
+from prismc.hardware.swizzles import SWIZZLES
 from prismc.source.record import Record
 from prismc.source.span import NOWHERE, Span
 
@@ -68,12 +69,7 @@ _FUNCTIONS = (
     "mirrors broadcast load_vec store_vec load_into is_shared shared_address address descriptor "
     "asm cuda outs inouts ins completion print assume aligned disjoint"
 )
-# Layouts are those of tensor maps.
-_VALUES = "swizzle32 swizzle64 swizzle128"
-
-VALUE_WORDS = tuple(_VALUES.split())
-
 BUILTINS: Mapping[str, Symbol] = {
     word: Symbol(name=word, kind=SymbolKind.BUILTIN, module="", span=NOWHERE)
-    for word in (*_SCALARS.split(), *_FUNCTIONS.split(), *VALUE_WORDS, *ORDERS)
+    for word in (*_SCALARS.split(), *_FUNCTIONS.split(), *SWIZZLES, *ORDERS)
 }

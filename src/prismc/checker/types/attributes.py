@@ -13,9 +13,9 @@ from prismc.checker.types.call_errors import (
 from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.model import BOOLEAN, INT, PointerType
 from prismc.checker.types.pipelines import Pipelines
-from prismc.checker.types.typed import COMMIT_GROUP
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
+from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Level, Perspective
 from prismc.source.record import Record
 from prismc.source.span import Span
@@ -221,8 +221,10 @@ class Attributes(Pipelines):
         if attribute is None:
             return None
         variables: dict[str, list[typed.Variable]] = {"reads": [], "writes": []}
-        words: dict[str, list[str]] = {"agent": [], "completes": [], "needs": []}
+        words: dict[str, list[str]] = {"agent": [], "needs": []}
         whole: dict[str, Perspective | None] = {"scope": None, "syncs": None}
+        completes: Completion | None = None
+        size: typed.Expression | None = None
         for effect in attribute.arguments:
             name = self._effect_name(effect)
             if name is None or not isinstance(effect, ast.Call):
@@ -232,7 +234,7 @@ class Attributes(Pipelines):
             elif name in whole:
                 whole[name] = self.perspective_of(effect.arguments[0]) if effect.arguments else None
             elif name == "completes":
-                words[name] += self._completions(effect)
+                completes, size = self._completion_of(effect)
             else:
                 words[name] += self._effect_words(effect)
         return typed.Effects(
@@ -240,8 +242,9 @@ class Attributes(Pipelines):
             writes=tuple(variables["writes"]),
             scope=whole["scope"],
             syncs=whole["syncs"],
-            agent=words["agent"][0] if words["agent"] else "generic",
-            completes=words["completes"][0] if words["completes"] else "",
+            agent=self._agent(attribute, words["agent"]),
+            completes=completes,
+            bytes=size,
             needs=tuple(words["needs"]),
             span=attribute.span,
         )
@@ -269,13 +272,32 @@ class Attributes(Pipelines):
                 self._bad_attribute(node, "effects", "this is no parameter", "name a parameter")
         return found
 
-    def _completions(self, effect: ast.Call) -> list[str]:
-        """What ends the effects: groups of `cp.async`; the other ways are not built yet."""
+    def _completion_of(self, effect: ast.Call) -> tuple[Completion | None, typed.Expression | None]:
+        """What ends the effects: a group, or an mbarrier that counts `bytes = e`."""
+        known = {completion.value: completion for completion in Completion}
         words = self._effect_words(effect)
-        if words == [COMMIT_GROUP] and not effect.named:
-            return words
-        self.refuse_async(effect.span, f"`completes({', '.join(words)})`")
-        return []
+        found = known.get(words[0]) if len(words) == 1 else None
+        if found is None:
+            advice = f"name one of {', '.join(f'`{word}`' for word in known)}"
+            self._bad_attribute(effect, "effects", "this completes nothing", advice)
+            return None, None
+        size = next((one.value for one in effect.named if one.name.text == "bytes"), None)
+        if (size is not None) != (found is Completion.MBARRIER) or len(effect.named) > 1:
+            reason = "an mbarrier counts bytes, groups count nothing"
+            advice = "write `completes(mbarrier, bytes = e)`, or a group's name alone"
+            self._bad_attribute(effect, "effects", reason, advice)
+            return None, None
+        return found, None if size is None else self.require_integer(size, "a number of bytes")
+
+    def _agent(self, attribute: ast.Attribute, words: list[str]) -> Agent:
+        known = {agent.value: agent for agent in Agent}
+        unknown = [word for word in words if word not in known]
+        if unknown or len(words) > 1:
+            reason = f"`{unknown[0]}` is no agent" if unknown else "there is one agent"
+            advice = f"name one of {', '.join(f'`{word}`' for word in known)}"
+            self._bad_attribute(attribute, "effects", reason, advice)
+            return Agent.GENERIC
+        return known[words[0]] if words else Agent.GENERIC
 
     def _effect_words(self, effect: ast.Call) -> list[str]:
         words: list[str] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from prismc.checker.errors import LayoutsUnsupported, TensorMapsUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadArgument,
@@ -28,7 +27,9 @@ from prismc.checker.types.model import (
 from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.numbers import convert, is_convertible
 from prismc.checker.types.show import show
+from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.scalars import U32
 from prismc.source.span import Span
 
 
@@ -167,16 +168,22 @@ class Builtins(MemoryBuiltins):
         return typed.Broadcast(id=self.id(), span=call.span, type=value.type, operand=value, to=to)
 
     def _completion(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
-        self.refuse_async(call.span, "`completion()`")
-        return self.refused(call.span)
+        """`completion()`: a shared address, where the function completes by an mbarrier."""
+        effects = self.instance.effects if self.instance is not None else None
+        if effects is None or effects.completes is not Completion.MBARRIER:
+            return self._refuse(
+                call,
+                "nothing here completes by an mbarrier",
+                "declare it: `@effects(.., completes(mbarrier, bytes = n))` of an `unsafe def`",
+            )
+        return typed.Builtin(
+            id=self.id(), span=call.span, type=ScalarType(scalar=U32), name=call.name, arguments=()
+        )
 
-    def _layout_fact(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
-        self.report(LayoutsUnsupported(at=call.span, what=f"`{call.name}`"))
-        return self.refused(call.span)
-
-    def _descriptor(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
-        self.report(TensorMapsUnsupported(at=call.span))
-        return self.refused(call.span)
+    def _layout_alone(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        return self._refuse(
+            call, "a layout is no value", "compare it: `layout_of(p) == swizzle128`"
+        )
 
 
 _Build = Callable[[Builtins, BuiltinCall, Type | None], typed.Expression]
@@ -201,14 +208,14 @@ _TABLE: dict[str, tuple[int, int, _Build]] = {
     "log2": (1, 1, Builtins._count_bits),
     "size": (1, 1, Builtins._size),
     "completion": (0, 0, Builtins._completion),
-    "layout_of": (1, 1, Builtins._layout_fact),
-    "mirrors": (1, 1, Builtins._layout_fact),
+    "layout_of": (1, 1, Builtins._layout_alone),
+    "mirrors": (1, 1, Builtins._mirrors),
     "broadcast": (1, 1, Builtins._broadcast),
     "load_vec": (2, 2, Builtins._load_vector),
     "is_shared": (1, 1, Builtins._is_shared),
     "shared_address": (1, 2, Builtins._address),
     "address": (1, 2, Builtins._address),
-    "descriptor": (2, 2, Builtins._descriptor),
+    "descriptor": (2, 4, Builtins._descriptor),
 }
 
 _STATEMENT_ADVICE = {

@@ -19,6 +19,7 @@ from prismc.checker.types.generics import is_expression_function
 from prismc.checker.types.layouts import Layouts
 from prismc.checker.types.model import (
     ArrayType,
+    PointerType,
     ScalarType,
     Type,
     VoidType,
@@ -28,6 +29,7 @@ from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
+from prismc.hardware.swizzles import SWIZZLES, UNSWIZZLED
 from prismc.source.span import Span
 
 
@@ -82,6 +84,31 @@ class Calls(Layouts):
         if symbol is None or symbol.kind is not SymbolKind.BUILTIN:
             return None
         return self._builtin_call(symbol.name, node, callee)
+
+    # ------------------------------------------------------------------ layouts
+
+    def layout_named(self, node: ast.Expression) -> str | None:
+        symbol = self.symbol_at(node)
+        if symbol is not None and symbol.kind is SymbolKind.BUILTIN and symbol.name in SWIZZLES:
+            return symbol.name
+        binding = self.binding_at(node)
+        if isinstance(binding, typed.Instance):
+            return self._shown_layout(binding.symbol)
+        call = self.statement_builtin(node)
+        if call is None or call.name != "layout_of" or len(call.arguments) != 1:
+            return None
+        variable = self.variable_at(call.arguments[0])
+        type_ = typed.read_type(variable) if variable is not None else None
+        return self._shown_layout(type_.layout) if isinstance(type_, PointerType) else None
+
+    def _shown_layout(self, symbol: str) -> str:
+        """A layout by its name, which is one for all sizes of elements if it is a swizzle's."""
+        layout = self.layouts.get(symbol)
+        if layout is None or layout.swizzle is None:
+            return symbol or UNSWIZZLED.name
+        return layout.swizzle.name
+
+    # ------------------------------------------------------------------ what is no call
 
     def _call_of_unknown(
         self, node: ast.Call, callee: Callee, symbol: Symbol | None

@@ -362,9 +362,8 @@ class Constructs(Statements):
         function = self._index_function(pair.function) if pair.function is not None else None
         if is_refused(source):
             return None
-        if pair.is_async and isinstance(source.type, ArrayType):
-            self.refuse_async(pair.pointer.span, "`async` of an array")
-            return None
+        if kind is typed.VariableKind.ASYNC and isinstance(source.type, ArrayType):
+            return self._array_view(pair, source, source.type)
         if not isinstance(source.type, PointerType) or variable is None:
             self.report(
                 NotAPointer(at=pair.pointer.span, where="a narrowing", found=show(source.type))
@@ -392,6 +391,26 @@ class Constructs(Statements):
             offset=offset,
             function=function,
             is_async=pair.is_async,
+        )
+
+    def _array_view(
+        self, pair: ast.Narrow, source: typed.Expression, of: ArrayType
+    ) -> typed.View | None:
+        """`async acc as d:`, an array in registers that operations write after they return."""
+        variable = root_variable(source)
+        if variable is None or not self.require_mutable_array(source, variable, of):
+            return None
+        made = self.variable(
+            pair.name, replace(of, is_async=True), typed.VariableKind.ASYNC, variable.perspective
+        )
+        return typed.View(
+            id=self.id(),
+            span=pair.span,
+            variable=made,
+            source=source,
+            offset=None,
+            function=None,
+            is_async=True,
         )
 
     def _index_function(self, node: ast.Lambda) -> typed.IndexFunction | None:

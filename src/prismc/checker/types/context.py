@@ -13,7 +13,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from prismc.checker.errors import AsyncUnsupported
 from prismc.checker.names.symbols import ModuleNames, Symbol
 from prismc.checker.types import typed
 from prismc.checker.types.model import ERROR, LiteralType, ScalarType, Type
@@ -25,6 +24,7 @@ from prismc.frontend import ast
 from prismc.hardware.groups import Bound, Level, Perspective
 from prismc.hardware.orders import MemoryOrder
 from prismc.hardware.scalars import BOOL, F32, I32
+from prismc.hardware.swizzles import Swizzle
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -47,10 +47,12 @@ Binding = (
 
 
 class Layout(Record):
-    """A layout: its function, and how many aligned elements it keeps side by side."""
+    """A layout: its function, how many aligned elements it keeps side by side, and the swizzle that
+    it is, if it is one."""
 
     function: typed.Instance
     run: int
+    swizzle: Swizzle | None = None
 
 
 class Request(Record):
@@ -93,6 +95,12 @@ class Program(Protocol):
 
     def symbol_of(self, callee: typed.Instance) -> Symbol: ...
 
+    def swizzle(self, swizzle: Swizzle, size: int, at: Span) -> Layout:
+        """The layout of elements of `size` bytes; `at` is the use that asks."""
+
+    def swizzle_of(self, function: typed.Instance) -> Layout | None:
+        """The layout that a function is, if it is a swizzle's."""
+
 
 class Context(ABC):
     """State of the walk. `bound` is the code's bound at the statement that is being elaborated.
@@ -120,7 +128,6 @@ class Context(ABC):
         # Inside a branch of a `static if` whose condition is not known: it may not exist.
         self.is_undecided = False
         self.is_failed = False
-        self.is_async_refused = False
         self.loops = 0
         # Statements that static loops have made, and whether there are too many.
         self.expansions = 0
@@ -186,12 +193,6 @@ class Context(ABC):
         """The result of an expression that was refused."""
         self.is_failed = True
         return typed.Refused(id=self.id(), span=span, type=ERROR)
-
-    def refuse_async(self, at: Span, what: str) -> None:
-        """Asynchronous copies, once a function: its other parts only follow from the first."""
-        if not self.is_async_refused:
-            self.report(AsyncUnsupported(at=at, what=what))
-        self.is_async_refused = True
 
     # ------------------------------------------------------------------ small nodes
 

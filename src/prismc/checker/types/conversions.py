@@ -18,6 +18,7 @@ from prismc.checker.types.model import (
     BOOLEAN,
     ERROR,
     INT,
+    ArrayType,
     LiteralType,
     PointerType,
     ScalarType,
@@ -60,12 +61,14 @@ class Conversions(Context):
         return replace(value, type=target, value=convert(value.value, scalar))
 
     def require_plain(self, pointer: typed.Expression, at: Span) -> bool:
-        """Whether elements may be read or written through a pointer; reports if not."""
+        """Whether elements of a pointer or an array may be read or written; reports if not."""
         type_ = pointer.type
-        if not isinstance(type_, PointerType) or not (type_.is_atomic or type_.is_async):
+        is_atomic = isinstance(type_, PointerType) and type_.is_atomic
+        is_async = isinstance(type_, PointerType | ArrayType) and type_.is_async
+        if not is_atomic and not is_async:
             return True
         variable = root_variable(pointer)
-        problem = AtomicAccess if type_.is_atomic else AsyncAccess
+        problem = AtomicAccess if is_atomic else AsyncAccess
         name = variable.name if variable else "this pointer"
         related = self.declared_here(variable) if variable else ()
         self.report(problem(at=at, name=name, related=related))
@@ -238,16 +241,24 @@ def _advice(value: typed.Expression, expected: Type) -> str:
         return f"convert it: `{expected.scalar}({operand})`"
     if isinstance(value.type, PointerType) and isinstance(expected, PointerType):
         return _pointer_advice(value.type, expected)
+    if isinstance(expected, ArrayType) and value.type == replace(
+        expected, is_async=not expected.is_async
+    ):
+        return _SHOW_IT if expected.is_async else _END_IT
     return f"give it a value of type {show(expected)}"
+
+
+_SHOW_IT = "pass the name that an asynchronous scope shows: `async x as y:`"
+_END_IT = "end the asynchronous scope first, then pass the memory by its name outside"
 
 
 def _pointer_advice(found: PointerType, expected: PointerType) -> str:
     if found.element != expected.element:
         return f"pass a pointer to {show(expected.element)}"
     if expected.is_async and not found.is_async:
-        return "pass the name that an asynchronous scope shows: `async x as y:`"
+        return _SHOW_IT
     if found.is_async:
-        return "end the asynchronous scope first, then pass the memory by its name outside"
+        return _END_IT
     if found.is_const:
         return "declare the pointer without `const`, or only read through it here"
     if found.is_atomic:

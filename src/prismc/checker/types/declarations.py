@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prismc.checker.types import typed
-from prismc.checker.types.context import UNKNOWN
+from prismc.checker.types.context import UNKNOWN, Layout
 from prismc.checker.types.errors import (
     BadAlignment,
     CountsDiffer,
@@ -11,6 +11,7 @@ from prismc.checker.types.errors import (
     TypeNotAllowed,
     WholeArray,
 )
+from prismc.checker.types.layout_errors import SwizzleAlignment
 from prismc.checker.types.model import (
     ERROR,
     ArrayType,
@@ -183,17 +184,32 @@ class Declarations(Unsafe):
             self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where="as a slot"))
             self.bind(node.name, UNKNOWN)
             return ()
-        layout = self.layout_of(node.layout, type_) if node.layout is not None else None
+        layout = None
+        if node.layout is not None:
+            layout = self.layout_of(node.layout, type_, slots)
         variable = self.variable(
             node.name,
             type_,
             typed.VariableKind.SHARED,
             stated,
             slots=slots,
-            alignment=alignment,
+            alignment=self._aligned(node, alignment, layout),
             layout=layout.function if layout is not None else None,
         )
         return (typed.DeclareShared(id=self.id(), span=node.span, variable=variable),)
+
+    def _aligned(self, node: ast.Shared, alignment: int, layout: Layout | None) -> int:
+        """The alignment that is stated or that a swizzle needs, which acts on addresses."""
+        if layout is None or layout.swizzle is None:
+            return alignment
+        least = layout.swizzle.period
+        if node.align is not None and alignment and alignment % least:
+            self.report(
+                SwizzleAlignment(
+                    at=node.align.span, alignment=alignment, least=least, name=layout.swizzle.name
+                )
+            )
+        return max(alignment, least)
 
     def _alignment(self, node: ast.Shared, type_: Type) -> int:
         """`align a`: a power of two that holds an element."""

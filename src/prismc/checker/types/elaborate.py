@@ -25,11 +25,13 @@ from prismc.checker.types.generics import GenericUse
 from prismc.checker.types.numbers import Number
 from prismc.checker.types.order import ordered
 from prismc.checker.types.show import word
+from prismc.checker.types.swizzles import swizzle_function
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.frontend.modules import ModuleGraph
+from prismc.hardware.swizzles import Swizzle
 from prismc.source.span import Span
 
 _DEEPEST = 128
@@ -68,6 +70,7 @@ class Elaboration:
         self._bodies: dict[typed.Instance, typed.Body] = {}
         self._evaluator = Evaluator(self._bodies)
         self._taken: set[str] = set()
+        self._swizzles: dict[tuple[Swizzle, int], Layout] = {}
         self._constants = ModuleConstants(self, graph, defines)
 
     # ------------------------------------------------------------------ the program
@@ -196,6 +199,21 @@ class Elaboration:
     def evaluate(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
         return self._evaluator.value(callee, arguments)
 
+    def swizzle(self, swizzle: Swizzle, size: int, at: Span) -> Layout:
+        if (swizzle, size) not in self._swizzles:
+            symbol = self._free_name(f"{swizzle.name}_{8 * size}")
+            body = swizzle_function(swizzle, size, symbol, at, self.next_id)
+            self._taken.add(symbol)
+            self._bodies[body.instance] = body
+            self._swizzles[swizzle, size] = Layout(
+                function=body.instance, run=swizzle.run(size), swizzle=swizzle
+            )
+        return self._swizzles[swizzle, size]
+
+    def swizzle_of(self, function: typed.Instance) -> Layout | None:
+        found = (layout for layout in self._swizzles.values() if layout.function is function)
+        return next(found, None)
+
     def instance(self, request: Request) -> typed.Instance | None:
         key = _key(request, request.threads)
         if key in self._instances:
@@ -253,6 +271,12 @@ class Elaboration:
         for candidate in candidates:
             if candidate not in self._taken:
                 return candidate
+        return self._free_name(base)
+
+    def _free_name(self, base: str) -> str:
+        """`base`, or with a number behind it where that is taken."""
+        if base not in self._taken:
+            return base
         number = 2
         while f"{base}_{number}" in self._taken:
             number += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from prismc.checker.names.symbols import VALUE_WORDS, Symbol, SymbolKind
+from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     NoSingleValue,
@@ -36,6 +36,7 @@ from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
 from prismc.hardware.orders import MemoryOrder
 from prismc.hardware.scalars import I64
+from prismc.source.record import replace
 from prismc.source.span import Span
 
 _COMPONENTS = "xyzw"
@@ -117,8 +118,6 @@ class Expressions(Calls):
             if value is None:
                 return self.refused(node.span)
             return self.constant(node.span, value.type, value.value)
-        if symbol.kind is SymbolKind.BUILTIN and symbol.name in VALUE_WORDS:
-            return self.constant(node.span, INT, VALUE_WORDS.index(symbol.name))
         if symbol.kind in _SILENT:
             return self.refused(node.span)
         what = "" if symbol.kind is SymbolKind.BUILTIN else f"a {symbol.kind.value},"
@@ -217,11 +216,14 @@ class Expressions(Calls):
         self, node: ast.Index, array: typed.Expression, type_: ArrayType
     ) -> typed.Expression:
         index = self.element_index(node, array, type_)
+        element = type_.element
+        if isinstance(element, ArrayType) and type_.is_async:
+            element = replace(element, is_async=True)
+        elif not self.require_plain(array, node.span):
+            return self.refused(node.span)
         if index is None:
             return self.refused(node.span)
-        return typed.Element(
-            id=self.id(), span=node.span, type=type_.element, array=array, index=index
-        )
+        return typed.Element(id=self.id(), span=node.span, type=element, array=array, index=index)
 
     def element_index(
         self, node: ast.Index, array: typed.Expression, type_: ArrayType

@@ -29,6 +29,7 @@ from prismc.checker.types.model import (
     LiteralType,
     PointerType,
     ScalarType,
+    TensorMapType,
     Type,
     VectorType,
 )
@@ -37,6 +38,7 @@ from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
 from prismc.hardware.orders import ORDERS
+from prismc.hardware.swizzles import UNSWIZZLED
 from prismc.source.span import NOWHERE, Span
 
 Declared = ast.Function | ast.Kernel
@@ -73,10 +75,20 @@ class GenericUse:
                 if isinstance(found, VectorType):
                     self.infer(element, ScalarType(scalar=found.element))
                     self._bind(lanes, "int", found.lanes)
+            case ast.TensorMapTypeExpression(box=ast.Index() as box):
+                if isinstance(found, TensorMapType) and len(box.arguments) == len(found.box):
+                    self.infer(box.value, ScalarType(scalar=found.element))
+                    for length, value in zip(box.arguments, found.box, strict=True):
+                        self._bind(length, "int", value)
             case ast.Index():
                 self._infer_array(pattern, found)
             case _:
                 pass
+
+    def infer_layout(self, pattern: ast.Expression, layout: typed.Instance) -> None:
+        """Match the layout that a tensor map's type names against that of an argument."""
+        if isinstance(pattern, ast.TensorMapTypeExpression) and pattern.layout is not None:
+            self._bind(pattern.layout, "fn", layout)
 
     def _infer_array(self, pattern: ast.Index, found: Type) -> None:
         lengths: list[ast.Expression] = []
@@ -217,12 +229,20 @@ class Generics(Builtins):
                 continue
             if not isinstance(value.type, LiteralType):
                 use.infer(parameter.type, value.type)
+            if isinstance(value.type, TensorMapType):
+                use.infer_layout(parameter.type, self._layout_of_map(value.type, value.span))
             perspective = _perspective_given(value)
             if perspective is not None:
                 use.infer_perspective(parameter.at, perspective)
         for parameter, value in pairs:
             if isinstance(value.type, LiteralType):
                 use.infer(parameter.type, default_type(value.type))
+
+    def _layout_of_map(self, of: TensorMapType, at: Span) -> typed.Instance:
+        known = self.layouts.get(of.layout)
+        if known is None:
+            known = self.program.swizzle(UNSWIZZLED, of.element.size, at)
+        return known.function
 
     def complete(self, use: GenericUse, at: Span) -> tuple[Argument, ...] | None:
         """All generic arguments in order; None after reporting one that nothing determines."""

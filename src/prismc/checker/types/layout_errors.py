@@ -1,4 +1,4 @@
-"""P0319 and P0334: layouts of shared arrays."""
+"""P0319, P0334 and P0380: layouts of shared arrays, tensor maps."""
 
 from __future__ import annotations
 
@@ -26,3 +26,26 @@ class LayoutParts(Problem):
     name: str
     lanes: int
     run: int
+
+
+class BadTensorMap(Problem):
+    code = "P0380"
+    title = "not a tensor map that the copy engine takes"
+    message = "{reason}"
+    label = "this tensor map"
+    help_text = "{advice}"
+
+    reason: str
+    advice: str
+
+
+class SwizzleAlignment(Problem):
+    code = "P0381"
+    title = "an alignment that a swizzle does not fit"
+    message = "`{name}` repeats every {least} bytes of memory, and {alignment} is no multiple"
+    label = "too small"
+    help_text = "leave `align` out, or write `align {least}`"
+
+    name: str
+    alignment: int
+    least: int

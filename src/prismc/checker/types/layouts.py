@@ -11,20 +11,26 @@ from collections.abc import Iterator
 
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.context import Layout, Unknown
+from prismc.checker.types.context import UNKNOWN, Layout, Unknown
 from prismc.checker.types.generics import Generics, is_expression_function
-from prismc.checker.types.layout_errors import BadLayout
-from prismc.checker.types.model import INT, ArrayType, PointerType
+from prismc.checker.types.layout_errors import BadLayout, BadTensorMap
+from prismc.checker.types.model import INT, ArrayType, PointerType, size_of
 from prismc.frontend import ast
+from prismc.hardware.swizzles import SWIZZLES
 
 MOST_ELEMENTS = 1 << 16
+SWIZZLED_ROW = 128  # bytes that every swizzle permutes among themselves
 
 
 class Layouts(Generics):
     """Reads `layout f`, and finds the layouts of arguments."""
 
-    def layout_of(self, node: ast.Expression, array: ArrayType) -> Layout | None:
-        """The layout that a declaration names; None after reporting."""
+    def layout_of(self, node: ast.Expression, array: ArrayType, slots: int) -> Layout | None:
+        """The layout that a declaration names, of each slot if there are any; None after
+        reporting."""
+        swizzle = self._swizzle_at(node, size_of(array.element))
+        if swizzle is not None:
+            return self._swizzled(node, swizzle, size_of(array), slots)
         instance = self._layout_function(node)
         if instance is None:
             return None
@@ -41,6 +47,58 @@ class Layouts(Generics):
             return None
         self.calls.append((instance, node.span))
         return self.known_layout(Layout(function=instance, run=run))
+
+    # ------------------------------------------------------------------ swizzles
+
+    def _swizzle_at(self, node: ast.Expression, size: int) -> Layout | None:
+        """The swizzle of elements of `size` bytes that a name stands for, if it is one."""
+        symbol = self.symbol_at(node)
+        if symbol is not None and symbol.kind is SymbolKind.BUILTIN and symbol.name in SWIZZLES:
+            return self.program.swizzle(SWIZZLES[symbol.name], size, node.span)
+        binding = self.binding_at(node)
+        if isinstance(binding, typed.Instance):
+            return self.program.swizzle_of(binding)
+        return None
+
+    def _swizzled(
+        self, node: ast.Expression, layout: Layout, size: int, slots: int
+    ) -> Layout | None:
+        """A swizzle as the layout of an array, or of slots, of `size` bytes."""
+        assert layout.swizzle is not None
+        part = layout.swizzle.period if slots else SWIZZLED_ROW
+        if size % part == 0:
+            return self.known_layout(layout)
+        what = "each slot" if slots else "the array"
+        self.report(
+            BadLayout(
+                at=node.span,
+                name=layout.swizzle.name,
+                reason=f"moves pieces of {part} bytes as a whole, and {what} has {size}",
+            )
+        )
+        return None
+
+    def tensor_layout(self, node: ast.Expression, size: int) -> Layout | None:
+        layout = self._swizzle_at(node, size)
+        if layout is not None:
+            return self.known_layout(layout)
+        self.is_failed = True
+        symbol = self.symbol_at(node)
+        is_silent = symbol is None or symbol.kind is SymbolKind.UNKNOWN
+        if is_silent or self.binding_at(node) is UNKNOWN:
+            return None
+        words = ", ".join(f"`{word}`" for word in SWIZZLES)
+        what = f"`{symbol.name}`" if symbol is not None else "this"
+        self.report(
+            BadTensorMap(
+                at=node.span,
+                reason=f"{what} is no swizzle of the copy engine",
+                advice=f"name one of {words}, or leave it out",
+            )
+        )
+        return None
+
+    # ------------------------------------------------------------------ functions
 
     def _layout_function(self, node: ast.Expression) -> typed.Instance | None:
         binding = self.binding_at(node)

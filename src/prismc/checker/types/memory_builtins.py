@@ -14,6 +14,7 @@ from prismc.checker.types.model import (
     INT,
     PointerType,
     ScalarType,
+    TensorMapType,
     Type,
     VectorType,
 )
@@ -22,7 +23,12 @@ from prismc.checker.types.show import show
 from prismc.checker.types.walk import expressions_in
 from prismc.frontend import ast
 from prismc.hardware.scalars import U32, U64
+from prismc.hardware.swizzles import UNSWIZZLED
 from prismc.source.span import Span
+
+# Offsets of a matrix descriptor: 14 bits of 16-byte units (PTX ISA, "Matrix Descriptor Format").
+_PIECE = 16
+_MOST_OFFSET = 1 << 18
 
 
 class MemoryBuiltins(NumberBuiltins):
@@ -169,10 +175,13 @@ class MemoryBuiltins(NumberBuiltins):
         )
 
     def _address(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
-        """`shared_address(p, i)` (u32) and `address(p, i)` (u64), for `asm` operands."""
-        if not self.is_unsafe:
-            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+        """`shared_address(p, i)` (u32) and `address(p, i)` (u64), for `asm` operands; `address(m)`
+        of a tensor map."""
+        if not self._in_unsafe(call):
             return self.refused(call.span)
+        variable = self.variable_at(call.arguments[0])
+        if variable is not None and isinstance(variable.type, TensorMapType):
+            return self._map_address(call, variable)
         pointer = self.pointer_argument(call, call.arguments[0])
         index = None
         if len(call.arguments) == 2:
@@ -188,6 +197,63 @@ class MemoryBuiltins(NumberBuiltins):
             pointer=pointer,
             index=index,
         )
+
+    def _in_unsafe(self, call: BuiltinCall) -> bool:
+        """Whether addresses may be taken here; reports if not."""
+        if not self.is_unsafe:
+            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+        return self.is_unsafe
+
+    def _map_address(self, call: BuiltinCall, variable: typed.Variable) -> typed.Expression:
+        if call.name != "address" or len(call.arguments) != 1:
+            reason = "a tensor map has one address, and no elements"
+            return self._refuse(call, reason, f"write `address({variable.name})`")
+        return typed.Address(
+            id=self.id(),
+            span=call.span,
+            type=ScalarType(scalar=U64),
+            kind="map_address",
+            pointer=self.read(call.arguments[0].span, variable),
+            index=None,
+        )
+
+    def _descriptor(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`descriptor(p, i)`, and the two byte offsets where they are not those of rows as wide as
+        the swizzle that follow one another."""
+        if not self._in_unsafe(call):
+            return self.refused(call.span)
+        pointer = self.pointer_argument(call, call.arguments[0])
+        index = self.require_integer(call.arguments[1], "an index")
+        given = [self.constant_integer(node, "a byte offset") for node in call.arguments[2:]]
+        if pointer is None or is_refused(index) or None in given:
+            return self.refused(call.span)
+        assert isinstance(pointer.type, PointerType)
+        layout = self.layouts.get(pointer.type.layout)
+        swizzle = layout.swizzle if layout is not None else None
+        swizzle = swizzle or UNSWIZZLED
+        known = [offset for offset in given if offset is not None]
+        leading, stride = (*known, *(_PIECE, swizzle.period)[len(known) :])
+        if not all(0 <= offset < _MOST_OFFSET and offset % _PIECE == 0 for offset in known):
+            reason = f"byte offsets are multiples of {_PIECE} below {_MOST_OFFSET:,}"
+            return self._refuse(call, reason, "choose a smaller tile")
+        return typed.Descriptor(
+            id=self.id(),
+            span=call.span,
+            type=ScalarType(scalar=U64),
+            pointer=pointer,
+            index=index,
+            swizzle=swizzle,
+            leading=leading,
+            stride=stride,
+        )
+
+    def _mirrors(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
+        """`mirrors(p)`: the blocks of the cluster that keep a copy of what p points to."""
+        pointer = self.pointer_argument(call, call.arguments[0])
+        if pointer is None:
+            return self.refused(call.span)
+        assert isinstance(pointer.type, PointerType)
+        return self.constant(call.span, INT, pointer.type.mirrors)
 
 
 def _as_node(call: BuiltinCall) -> ast.Expression:

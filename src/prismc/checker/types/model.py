@@ -30,30 +30,34 @@ class VectorType(Type):
 
 
 class ArrayType(Type):
-    """`T[n]`, in registers; nested for more dimensions, outermost length first."""
+    """`T[n]`, in registers; nested for more dimensions, outermost length first. `is_async` belongs
+    to asynchronous operations only."""
 
     element: Type
     length: int
+    is_async: bool = False
 
 
 class PointerType(Type):
     """`ptr(T)`. `is_const` only reads, `is_atomic` goes to atomic parameters only,
     `is_async` belongs to asynchronous operations only. `layout` is the symbol of the function that
-    maps its indices, "" without one."""
+    maps its indices, "" without one; `mirrors` the blocks that keep a copy of the memory."""
 
     element: Type
     is_const: bool = False
     is_atomic: bool = False
     is_async: bool = False
     layout: str = ""
+    mirrors: int = 1
 
 
 class TensorMapType(Type):
-    """`tensor_map(T[h, w, ..], layout)`: the box a bulk copy moves and its swizzle's name."""
+    """`tensor_map(T[h, w, ..], layout)`: the box that a copy moves, innermost length last, and the
+    symbol of its swizzle, "" without one."""
 
     element: Scalar
     box: tuple[int, ...]
-    layout: str | None
+    layout: str = ""
 
 
 class FunctionType(Type):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from prismc.checker.types import typed
 from prismc.checker.types.context import UNKNOWN, default_type, is_boolean, is_refused
 from prismc.checker.types.errors import (
@@ -324,10 +326,21 @@ class Operators(TypeExpressions):
                 return self.refused(node.span)
             same = orders[0] is orders[1]
             return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))
+        if any(self.layout_named(side) for side in sides) and node.operator in ("==", "!="):
+            layouts = [self.layout_named(side) for side in sides]
+            if None in layouts:
+                return self.refused(node.span)
+            same = layouts[0] == layouts[1]
+            return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))
         if all(self.names_type(side) for side in sides) and node.operator in ("==", "!="):
             same = self.type_of(node.left) == self.type_of(node.right)
             return self.constant(node.span, BOOLEAN, same == (node.operator == "=="))
         return None
+
+    @abstractmethod
+    def layout_named(self, node: ast.Expression) -> str | None:
+        """The name of the layout that a node stands for, as `layout_of(p)` does; None if it stands
+        for none."""
 
     def _is_unresolved(self, node: ast.Expression) -> bool:
         return isinstance(node, ast.Reference) and self.symbol_at(node) is None

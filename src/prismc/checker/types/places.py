@@ -127,6 +127,8 @@ class Places(Expressions):
         if not isinstance(base.type, ArrayType):
             self.expression(node)
             return None
+        if not self.require_plain(base, node.span):
+            return None
         if variable is None:
             self._not_assignable(node, "this expression", "assign to a variable or an element", ())
             return None
@@ -168,6 +170,22 @@ class Places(Expressions):
             self._refuse_const(node, variable)
             return False
         return self.require_plain(pointer, node.span) and self.may_store(node)
+
+    def require_mutable_array(
+        self, array: typed.Expression, variable: typed.Variable, of: ArrayType
+    ) -> bool:
+        """Whether the elements of an array may be written here; reports if not."""
+        if variable.is_const:
+            self.report(
+                StoreThroughConst(
+                    at=array.span,
+                    name=variable.name,
+                    what="is const",
+                    related=self.declared_here(variable),
+                )
+            )
+            return False
+        return self.require_plain(array, array.span)
 
     def may_store(self, node: ast.Expression) -> bool:
         """Expression functions store nothing."""

@@ -31,8 +31,9 @@ def show(of: Type) -> str:
             qualifier = "const " if of.is_const else "atomic " if of.is_atomic else ""
             layout = f" layout {of.layout}" if of.layout else ""
             return f"{'async ' if of.is_async else ''}ptr({qualifier}{show(element)}){layout}"
-        case TensorMapType(element=element, box=box):
-            return f"tensor_map({element}[{', '.join(map(str, box))}])"
+        case TensorMapType(element=element, box=box, layout=layout):
+            swizzle = f", {layout.partition('_')[0]}" if layout else ""
+            return f"tensor_map({element}[{', '.join(map(str, box))}]{swizzle})"
         case FunctionType(parameters=parameters, result=result):
             return f"fn({', '.join(map(show, parameters))}) -> {show(result)}"
         case LiteralType(is_float=is_float):
@@ -51,7 +52,7 @@ def _array(of: ArrayType) -> str:
     while isinstance(element, ArrayType):
         lengths += f"[{element.length}]"
         element = element.element
-    return show(element) + lengths
+    return f"{'async ' if of.is_async else ''}{show(element)}{lengths}"
 
 
 def word(value: object) -> str:

@@ -19,6 +19,7 @@ from prismc.checker.types.model import (
     ArrayType,
     PointerType,
     ScalarType,
+    TensorMapType,
     Type,
     VectorType,
 )
@@ -150,16 +151,16 @@ class Signatures(Attributes):
         return variable
 
     def _async_type(self, node: ast.Parameter, type_: Type, kind: typed.InstanceKind) -> Type:
-        """`async ptr(T)`: what an asynchronous scope shows; only functions take it."""
-        if isinstance(type_, ArrayType):
-            self.refuse_async(node.type.span, "an `async` array")
-            return ERROR
+        """`async ptr(T)`, `async T[n]`: what a scope shows; only functions take it."""
         if type_ is ERROR:
             return ERROR
-        is_pointer = isinstance(type_, PointerType) and not (type_.is_const or type_.is_atomic)
-        if is_pointer and kind in (typed.InstanceKind.DEVICE, typed.InstanceKind.UNSAFE):
+        is_function = kind in (typed.InstanceKind.DEVICE, typed.InstanceKind.UNSAFE)
+        if is_function and isinstance(type_, ArrayType):
             return replace(type_, is_async=True)
-        where = "here; only a function's `ptr(T)` that is written to is `async`"
+        is_pointer = isinstance(type_, PointerType) and not (type_.is_const or type_.is_atomic)
+        if is_function and isinstance(type_, PointerType) and is_pointer:
+            return replace(type_, is_async=True)
+        where = "here; only a function's `ptr(T)` that is written to, and its arrays, are `async`"
         self.report(TypeNotAllowed(at=node.type.span, type=f"async {show(type_)}", where=where))
         return ERROR
 
@@ -185,10 +186,13 @@ class Signatures(Attributes):
         )
 
     def _may_take(self, node: ast.Parameter, type_: Type, kind: typed.InstanceKind) -> bool:
-        """Kernels take scalars, vectors and pointers; functions arrays too, by reference."""
-        allowed: tuple[type[Type], ...] = (ScalarType, VectorType, PointerType, ArrayType)
-        if kind is typed.InstanceKind.KERNEL:
-            allowed = (ScalarType, VectorType, PointerType)
+        """Kernels take scalars, vectors, pointers and tensor maps; functions arrays too, by
+        reference; expression functions no tensor maps."""
+        allowed: tuple[type[Type], ...] = (ScalarType, VectorType, PointerType, TensorMapType)
+        if kind is typed.InstanceKind.EXPRESSION:
+            allowed = (ScalarType, VectorType, PointerType, ArrayType)
+        elif kind is not typed.InstanceKind.KERNEL:
+            allowed = (*allowed, ArrayType)
         if isinstance(type_, allowed):
             return True
         where = "as a kernel's parameter" if kind is typed.InstanceKind.KERNEL else "here"

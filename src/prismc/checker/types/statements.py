@@ -148,7 +148,7 @@ class Statements(Declarations):
 
     def _builtin_statement(self, call: BuiltinCall, node: ast.ExpressionStatement) -> Made:
         match call.name:
-            case "asm" | "cuda" | "assume" | "completion":
+            case "asm" | "cuda" | "assume":
                 return self.unsafe_statement(call)
             case "store_vec":
                 return self._store_vector(call)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from prismc.checker.errors import TensorMapsUnsupported
+from abc import abstractmethod
+
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.context import Unknown
+from prismc.checker.types.context import Layout, Unknown
 from prismc.checker.types.conversions import Conversions
 from prismc.checker.types.errors import (
     BadArrayLength,
@@ -16,12 +17,14 @@ from prismc.checker.types.errors import (
     NotAType,
     TypeNotAllowed,
 )
+from prismc.checker.types.layout_errors import BadTensorMap
 from prismc.checker.types.model import (
     ERROR,
     ArrayType,
     ErrorType,
     PointerType,
     ScalarType,
+    TensorMapType,
     Type,
     VectorType,
 )
@@ -37,6 +40,25 @@ _SCALAR_TYPES: dict[str, Type] = {
 _LANES = (2, 4, 8, 16)
 _LARGEST_ACCESS = 16  # bytes of one vector access (PTX ISA, `ld`, `.v4` of 32 bits)
 _LARGEST_SIZE = 1 << 31
+# Limits of a tensor copy (CUDA driver API, `cuTensorMapEncodeTiled`).
+_MOST_DIMENSIONS = 5
+_LONGEST_BOX = 256
+_BOX_ROW = 16  # bytes
+
+
+def _box_reason(box: tuple[int, ...], size: int, width: int) -> str:
+    """What is wrong with a box of elements of `size` bytes under a swizzle of `width` bytes; empty
+    if nothing is (CUDA driver API, `cuTensorMapEncodeTiled`)."""
+    row = box[-1] * size
+    if len(box) > _MOST_DIMENSIONS:
+        return f"a box has 1 to {_MOST_DIMENSIONS} dimensions, this one has {len(box)}"
+    if not all(1 <= length <= _LONGEST_BOX for length in box):
+        return f"the lengths of a box go from 1 to {_LONGEST_BOX}"
+    if row % _BOX_ROW:
+        return f"a row of the box has {row} bytes, no multiple of {_BOX_ROW}"
+    if width and row > width:
+        return f"a row of the box has {row} bytes, more than the swizzle's {width}"
+    return ""
 
 
 class TypeExpressions(Conversions):
@@ -54,8 +76,7 @@ class TypeExpressions(Conversions):
             case ast.VectorTypeExpression():
                 return self._vector_type(node)
             case ast.TensorMapTypeExpression():
-                self.report(TensorMapsUnsupported(at=node.span))
-                return ERROR
+                return self._tensor_map(node)
             case ast.QualifiedType(type=inner):
                 self.report(TypeNotAllowed(at=node.span, type=node.qualifier, where="here"))
                 return self.type_of(inner)
@@ -75,7 +96,11 @@ class TypeExpressions(Conversions):
                 return isinstance(self.environment.get(symbol), Type)
             case ast.Index(value=value):
                 return self.names_type(value)
-            case ast.PointerTypeExpression() | ast.VectorTypeExpression():
+            case (
+                ast.PointerTypeExpression()
+                | ast.VectorTypeExpression()
+                | ast.TensorMapTypeExpression()
+            ):
                 return True
             case _:
                 return False
@@ -173,6 +198,44 @@ class TypeExpressions(Conversions):
             self.report(BadVector(at=node.span, lanes=lanes, element=show(element), size=size))
             return ERROR
         return VectorType(element=element.scalar, lanes=lanes)
+
+    # ------------------------------------------------------------------ tensor maps
+
+    @abstractmethod
+    def tensor_layout(self, node: ast.Expression, size: int) -> Layout | None:
+        """The swizzle of elements of `size` bytes that a name stands for; None after reporting."""
+
+    def _tensor_map(self, node: ast.TensorMapTypeExpression) -> Type:
+        """`tensor_map(T[h, w], swizzle)`: the box is what one copy moves."""
+        if not isinstance(node.box, ast.Index):
+            reason, advice = (
+                "a tensor map has a box",
+                "write its lengths: `tensor_map(f32[16, 32])`",
+            )
+            self.report(BadTensorMap(at=node.span, reason=reason, advice=advice))
+            return ERROR
+        element = self.type_of(node.box.value)
+        lengths = [self.constant_integer(length, "a box's length") for length in node.box.arguments]
+        box = tuple(length for length in lengths if length is not None)
+        if element is ERROR or len(box) != len(lengths):
+            return ERROR
+        if not isinstance(element, ScalarType):
+            where = "in a tensor map"
+            self.report(TypeNotAllowed(at=node.box.value.span, type=show(element), where=where))
+            return ERROR
+        layout = None
+        if node.layout is not None:
+            layout = self.tensor_layout(node.layout, element.scalar.size)
+            if layout is None:
+                return ERROR
+        width = layout.swizzle.width if layout is not None and layout.swizzle is not None else 0
+        reason = _box_reason(box, element.scalar.size, width)
+        if reason:
+            advice = "choose another box: a larger tile is several copies"
+            self.report(BadTensorMap(at=node.box.span, reason=reason, advice=advice))
+            return ERROR
+        symbol = layout.function.symbol if layout is not None and width else ""
+        return TensorMapType(element=element.scalar, box=box, layout=symbol)
 
     # ------------------------------------------------------------------ perspectives
 

@@ -15,7 +15,9 @@ from collections.abc import Mapping
 from enum import Enum
 
 from prismc.checker.types.model import ArrayType, PointerType, Type
+from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Perspective
+from prismc.hardware.swizzles import Swizzle
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -178,7 +180,7 @@ class Load(Expression):
 
 
 class Builtin(Expression):
-    """A function of the language itself: `min max abs clamp select popc clz ctz pack unpack ..`."""
+    """A function of the language itself: `min max abs clamp select popc clz ctz completion ..`."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -209,11 +211,23 @@ class UnitCount(Expression):
 
 
 class Address(Expression):
-    """`shared_address(p, i)`, `address(p, i)`, `descriptor(p, i)`: for `asm` operands."""
+    """`shared_address(p, i)`, `address(p, i)`, for `asm` operands; `address(m)` of a tensor map has
+    the kind `map_address`."""
 
     kind: str
     pointer: Expression
     index: Expression | None
+
+
+class Descriptor(Expression):
+    """`descriptor(p, i)`: a matrix in shared memory (PTX ISA, "Matrix Descriptor Format"). A
+    `swizzle` is applied by the hardware, not to the index; `leading` and `stride` are in bytes."""
+
+    pointer: Expression
+    index: Expression
+    swizzle: Swizzle
+    leading: int
+    stride: int
 
 
 class Call(Expression):
@@ -496,24 +510,21 @@ class InstanceKind(Enum):
     UNSAFE = "unsafe function"
 
 
-# `completes(commit_group)`: the groups of `cp.async`.
-COMMIT_GROUP = "commit_group"
-
-
 class Effects(Record):
     """What `@effects(..)` declares, names resolved; None in an instance means undeclared.
 
-    `scope` holds the threads among which accesses through `atomic` parameters are atomic; `needs`
-    holds feature or target words as written; `completes` one of "", `commit_group`,
-    `bulk_group`, `wgmma_group`, `mbarrier`.
+    Accesses through `atomic` parameters are atomic among the threads of `scope`; `needs` holds
+    words as written. With `completes` the effects on `async` parameters, and the reads, end later;
+    `bytes`, over the parameters, is what an mbarrier counts.
     """
 
     reads: tuple[Variable, ...]
     writes: tuple[Variable, ...]
     scope: Perspective | None
     syncs: Perspective | None
-    agent: str
-    completes: str
+    agent: Agent
+    completes: Completion | None
+    bytes: Expression | None
     needs: tuple[str, ...]
     span: Span
 

@@ -59,11 +59,8 @@ class Unsafe(Places):
                 return self._asm(call)
             case "cuda":
                 return self._cuda(call)
-            case "completion":
-                self.refuse_async(call.span, "`completion()`")
             case _:
                 return self._assume(call)
-        return ()
 
     def _assume(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
         """`assume(disjoint(y))`, y a partition."""

@@ -58,6 +58,8 @@ def operands(expression: typed.Expression) -> tuple[typed.Expression, ...]:
             return arguments
         case typed.Address(pointer=pointer, index=index):
             return (pointer,) if index is None else (pointer, index)
+        case typed.Descriptor(pointer=pointer, index=index):
+            return (pointer, index)
         case _:
             return ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from prismc.checker.types import typed
+from prismc.hardware.asynchronous import Agent
 from prismc.hardware.scalars import F32, F64
 from prismc.ir.core import Value
 from prismc.ir.lowering.builtins import scalar_of
@@ -29,7 +30,7 @@ def asserts_of(program: typed.Program, *, keeps: bool) -> Asserts:
     if not keeps:
         return Asserts.OUT
     effects = [body.instance.effects for body in program.bodies.values()]
-    has_products = any(each is not None and each.agent == "wgmma" for each in effects)
+    has_products = any(each is not None and each.agent is Agent.WGMMA for each in effects)
     return Asserts.TRAP if has_products else Asserts.TELL
 
 
