@@ -1,6 +1,7 @@
 """The ```run fences of pages: launches of the program above, and what must come out.
 
-A fence holds assignments of NumPy expressions to the kernel's parameters and to `blocks`, and lines
+A fence holds assignments of NumPy expressions to the kernel's parameters and to `blocks`, to
+`kernel` the name of one where there are several, and lines
 
     check: EXPRESSION       arrays that the kernel may write have their content after the launch
     finds: BOUNDS           the emulator must find a fault of this kind, and no other
@@ -70,10 +71,11 @@ def _last_case(page: Path, heading: str) -> Case:
 def check_run(run: Run, plan: Plan) -> None:
     """Compile and launch. Raises AssertionError when something else happens than is stated."""
     compiled, names = compile_page(run.page, run.heading), _names(run)
-    result = compiled.launch(names["blocks"], names, plan=plan)
+    kernel = names.get("kernel")
+    result = compiled.launch(names["blocks"], names, kernel, plan)
     found = {finding.kind for finding in result.findings}
     assert found == {Kind[name] for name in _stated(run, "finds")}, _listed(result)
-    after = compiled.outputs(result)
+    after = compiled.outputs(result, kernel)
     for check in _stated(run, "check"):
         assert np.all(eval(check, names | after)), f"{check}: {after}"
 
@@ -81,7 +83,7 @@ def check_run(run: Run, plan: Plan) -> None:
 def has_faults_without(run: Run, number: int, plan: Plan) -> bool:
     """Whether the emulator finds anything when a planned operation is left out."""
     compiled, names = compile_page(run.page, run.heading, (number,)), _names(run)
-    return bool(compiled.launch(names["blocks"], names, plan=plan).findings)
+    return bool(compiled.launch(names["blocks"], names, names.get("kernel"), plan).findings)
 
 
 def _names(run: Run) -> dict[str, Any]:

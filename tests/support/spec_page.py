@@ -13,23 +13,28 @@ Fences that start with `# file name.prism` and follow one another under one head
 one program, whose root is `main.prism` or else the first. `# flags: --target sm_75`, or flags after
 `prism` on the fence's line, are command-line options. `expect barriers: 2` after the fence counts
 the full barriers and warp synchronisations of the plan; `expect barriers: 2 at lines 4, 7` names
-the statements that they stand at too.
+the statements that they stand at too. `expect plan: 1 block barrier, 2 mbarrier` counts all operations
+of the plan by their kind.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from prismc.checker.sync.plan import SyncKind
+from prismc.checker.results import CheckedProgram
+from prismc.checker.sync.plan import SyncKind, SyncOperation
 from prismc.checker.types.walk import statements_in
 from prismc.driver.pipeline import CHECKS, run_stages
+from prismc.driver.session import Session
 from support.checking import all_words, check_texts
 from support.fences import Fence, read_fences
 
 _MARK = re.compile(r'#\s*(error|warning|note): \[(P\d{4})\](?:\s*"((?:[^"\\]|\\.)*)")?')
 _BARRIERS = re.compile(r"^expect barriers: (\d+)(?: at lines ([\d, ]+))?", re.MULTILINE)
+_PLAN = re.compile(r"^expect plan: (.+)", re.MULTILINE)
 
 
 class Expected(NamedTuple):
@@ -51,6 +56,7 @@ class Case(NamedTuple):
     flags: str
     barriers: int | None
     barrier_lines: list[int]
+    plan: Counter[str] | None
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -74,7 +80,17 @@ def _case(path: Path, group: list[Fence]) -> Case:
     name = f"{path.stem}:{group[0].line} {group[0].heading}"
     flags = " ".join(fence.flags for fence in group if fence.flags)
     lines = [int(line) for line in (match[2] or "").split(",") if line.strip()] if match else []
-    return Case(name, texts, root, flags, int(match[1]) if match else None, lines)
+    barriers = int(match[1]) if match else None
+    return Case(name, texts, root, flags, barriers, lines, _stated_plan(group[-1].after))
+
+
+def _stated_plan(text: str) -> Counter[str] | None:
+    """`1 block barrier, 2 mbarrier` as numbers by kind; None where nothing is stated."""
+    match = _PLAN.search(text)
+    if match is None:
+        return None
+    parts = (part.strip().split(" ", 1) for part in match[1].split(","))
+    return Counter({kind: int(number) for number, kind in parts})
 
 
 def expected_of(case: Case) -> list[Expected]:
@@ -125,19 +141,16 @@ def run_case(case: Case) -> list[str]:
         + (f" with {m.words!r}" if m.words else "")
         for m in left
     ]
-    return wrong + wrong_barriers(case)
+    return wrong + wrong_barriers(case) + wrong_plan(case)
 
 
 def wrong_barriers(case: Case) -> list[str]:
     """Whether the plan has as many synchronisations as the page says, where it says so."""
     if case.barriers is None:
         return []
-    session = check_texts(case.texts, case.root, case.flags)
-    checked = run_stages(session, session.files.known(case.root), CHECKS)
+    checked, session = _checked(case)
     counted = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
-    assert checked is not None, "the program is accepted"
-    plans = checked.plan.instances.values()
-    found = [op for plan in plans for op in plan.operations if op.kind in counted]
+    found = [op for op in _operations(checked) if op.kind in counted]
     statements = {
         statement.id: session.files.position(statement.span).line
         for body in checked.program.bodies.values()
@@ -147,3 +160,22 @@ def wrong_barriers(case: Case) -> list[str]:
     if len(found) == case.barriers and lines == (case.barrier_lines or lines):
         return []
     return [f"{case.barriers} barriers expected, {len(found)} planned, at lines {lines}"]
+
+
+def wrong_plan(case: Case) -> list[str]:
+    """Whether the plan has the operations that the page says, where it says so."""
+    if case.plan is None:
+        return []
+    found = Counter(op.kind.value for op in _operations(_checked(case)[0]))
+    return [] if found == case.plan else [f"{dict(case.plan)} expected, planned: {dict(found)}"]
+
+
+def _checked(case: Case) -> tuple[CheckedProgram, Session]:
+    session = check_texts(case.texts, case.root, case.flags)
+    checked = run_stages(session, session.files.known(case.root), CHECKS)
+    assert checked is not None, "the program is accepted"
+    return checked, session
+
+
+def _operations(checked: CheckedProgram) -> list[SyncOperation]:
+    return [op for plan in checked.plan.instances.values() for op in plan.operations]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prismc.checker.memory.bounds import bound_memory
+from prismc.checker.memory.mbarriers import charge_mbarriers
 from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
+from prismc.checker.sync.mbarriers import check_target
 from prismc.checker.sync.races import Races, judge_races
 from prismc.checker.sync.settings import DEFAULT_SETTINGS, SyncSettings
 from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
@@ -35,12 +37,15 @@ def check_program(
     memory = bound_memory(program, perspectives, target, sink)
     found = Sink()
     plan = plan_synchronisation(program, perspectives, memory, found, settings)
+    check_target(plan, target, found)
+    memory = charge_mbarriers(program, memory, plan.areas, target, sink)
     for problem in judge_races(found.problems(), races):
         sink.report(problem)
     if races is Races.DENY:
         functions = functions_of(program, perspectives, memory, Sink(), settings)
         report_unproven(program, functions, sink)
     return CheckedProgram(
+        names=names,
         program=program,
         perspectives=perspectives,
         memory=memory,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prismc.checker.memory.facts import MemoryFacts
+from prismc.checker.names.symbols import Names
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.settings import SyncSettings
@@ -14,6 +15,7 @@ class CheckedProgram(Record):
     """What lowering reads: the typed tree and the facts beside it; `settings` tells how the plan
     was made."""
 
+    names: Names
     program: Program
     perspectives: PerspectiveFacts
     memory: MemoryFacts

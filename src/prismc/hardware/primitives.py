@@ -15,6 +15,7 @@ MOST_THREADS = 1024  # of a block, on every target
 # Barrier 0 is `__syncthreads`'; a block has 16 in all (PTX ISA, "barrier": operand a is 0 to 15).
 FIRST_NAMED_BARRIER = 1
 LAST_NAMED_BARRIER = 15
+MBARRIER_BYTES = 8  # of one mbarrier, and its alignment (PTX ISA, "mbarrier")
 # Aligned groups that a mask can name inside a warp, whole warps included.
 LANE_GROUPS = (2, 4, 8, 16, 32)
 
@@ -47,6 +48,21 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(name="block barrier", ptx="bar.sync 0", cost=Cost.BLOCK),
         Primitive(name="warp barrier", ptx="bar.warp.sync mask", cost=Cost.WARP),
         Primitive(name="named barrier", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
+        Primitive(name="mbarrier init", ptx="mbarrier.init [mbarrier], count", cost=Cost.WARP),
+        Primitive(
+            name="mbarrier", ptx="mbarrier.arrive, test_wait [mbarrier], state", cost=Cost.WAIT
+        ),
+        Primitive(name="mbarrier arrive", ptx="mbarrier.arrive [mbarrier]", cost=Cost.ARRIVE),
+        Primitive(
+            name="mbarrier wait", ptx="mbarrier.test_wait.parity [mbarrier], phase", cost=Cost.WAIT
+        ),
+        Primitive(
+            name="expect bytes",
+            ptx="mbarrier.arrive.expect_tx [mbarrier], count",
+            cost=Cost.ARRIVE,
+        ),
+        Primitive(name="named arrive", ptx="bar.arrive barrier, count", cost=Cost.ARRIVE),
+        Primitive(name="named wait", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
         Primitive(name="commit group", ptx="cp.async.commit_group", cost=Cost.ARRIVE),
         Primitive(name="wait group", ptx="cp.async.wait_group count", cost=Cost.WAIT),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Flag, auto
 
 from prismc.ir.core import Op
-from prismc.ir.ops import arithmetic, control, groups, intrinsic, memory, sync
+from prismc.ir.ops import arithmetic, control, groups, intrinsic, mbarrier, memory, sync
 
 
 class Effect(Flag):
@@ -74,6 +74,11 @@ EFFECTS: dict[type[Op], Effect] = {
     sync.NamedBarrier: Effect.SYNCHRONISES,
     sync.CommitGroup: Effect.SYNCHRONISES,
     sync.WaitGroup: Effect.SYNCHRONISES,
+    mbarrier.MbarrierInit: Effect.SYNCHRONISES,
+    mbarrier.MbarrierSync: Effect.SYNCHRONISES,
+    mbarrier.MbarrierArrive: Effect.SYNCHRONISES,
+    mbarrier.MbarrierExpect: Effect.SYNCHRONISES,
+    mbarrier.MbarrierWait: Effect.SYNCHRONISES | Effect.READS_ARRAY | Effect.WRITES_ARRAY,
     # Volatile: its effect is kept even where it names no memory.
     intrinsic.Asm: ANYTHING,
     intrinsic.CudaText: ANYTHING,

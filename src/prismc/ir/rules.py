@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 from prismc.hardware.scalars import Kind, Scalar
 from prismc.ir.core import Function, Op, Value
-from prismc.ir.ops import arithmetic, control, groups, intrinsic, memory, sync
+from prismc.ir.ops import arithmetic, control, groups, intrinsic, mbarrier, memory, sync
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, UnaryOperator
 from prismc.ir.types import (
     BOOLEAN,
     INT,
     LONG,
+    MBARRIERS,
     SHARED_BYTES,
     UINT,
     ULONG,
@@ -391,6 +392,40 @@ def _wait_group(op: sync.WaitGroup, context: Context) -> None:
     _results(op)
 
 
+_AtMbarrier = (
+    mbarrier.MbarrierInit
+    | mbarrier.MbarrierSync
+    | mbarrier.MbarrierArrive
+    | mbarrier.MbarrierExpect
+    | mbarrier.MbarrierWait
+)
+
+
+def _at_mbarrier(op: _AtMbarrier, context: Context) -> None:
+    _require(op.base.type == MBARRIERS, "the base is the kernel's mbarriers")
+    _require(op.index.type == INT, "the index is i32")
+    _results(op)
+
+
+def _mbarrier_init(op: mbarrier.MbarrierInit, context: Context) -> None:
+    _at_mbarrier(op, context)
+    _require(context.function.is_kernel, "a kernel initialises its mbarriers")
+    _require(1 <= op.arrivals < 1 << 20, "1 to 2^20 - 1 arrivals complete a phase")
+    _require(op.copies > 0, "there is an mbarrier")
+
+
+def _mbarrier_expect(op: mbarrier.MbarrierExpect, context: Context) -> None:
+    _at_mbarrier(op, context)
+    _require(0 < op.bytes < 1 << 20, "1 to 2^20 - 1 bytes are expected")
+
+
+def _mbarrier_wait(op: mbarrier.MbarrierWait, context: Context) -> None:
+    _at_mbarrier(op, context)
+    phases = op.phases.type
+    words = phases.length if isinstance(phases, ArrayType) and phases.element == UINT else 0
+    _require(0 <= op.bit < 32 * words, "the register of phases has the bit")
+
+
 # --------------------------------------------------------------------------- intrinsics
 
 
@@ -467,6 +502,11 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,
     sync.WaitGroup: _wait_group,
+    mbarrier.MbarrierInit: _mbarrier_init,
+    mbarrier.MbarrierSync: _at_mbarrier,
+    mbarrier.MbarrierArrive: _at_mbarrier,
+    mbarrier.MbarrierExpect: _mbarrier_expect,
+    mbarrier.MbarrierWait: _mbarrier_wait,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
     intrinsic.Assert: _assert,

@@ -79,3 +79,5 @@ ULONG = ScalarType(scalar=U64)
 
 # The bytes of a kernel's shared memory, from which typed views are made.
 SHARED_BYTES = PointerType(element=ScalarType(scalar=U8), space=Space.SHARED)
+# A kernel's mbarriers, opaque objects of 64 bits (PTX ISA, "mbarrier").
+MBARRIERS = PointerType(element=ULONG, space=Space.SHARED)

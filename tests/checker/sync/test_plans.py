@@ -476,7 +476,7 @@ def test_groups_of_different_sizes_have_different_barriers() -> None:
     assert numbers == {(128, 1), (64, 3)}
 
 
-def test_more_groups_than_barriers_are_refused() -> None:
+def test_more_groups_than_barriers_wait_at_mbarriers() -> None:
     result = planned(
         in_block(
             """
@@ -492,7 +492,13 @@ def test_more_groups_than_barriers_are_refused() -> None:
             threads=1024,
         )
     )
-    assert result.problems == ["10 P0910"]
+    assert result.problems == []
+    assert result.operations == [
+        "f: before 10 mbarrier thread[64]",
+    ]
+    (mbarrier,) = result.plan.mbarriers.values()
+    assert (mbarrier.copies, mbarrier.unit, mbarrier.arrivals) == (16, 64, 64)
+    assert result.plan.areas == {}, "no kernel, no memory"
     assert "15 hardware barriers" in result.sink.problems()[0].shown_message()
 
 

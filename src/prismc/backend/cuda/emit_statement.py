@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from prismc.backend.cuda import expression as cpp
+from prismc.backend.cuda.emit_mbarrier import MBARRIER_STATEMENTS
 from prismc.backend.cuda.expression import Expression, Level
 from prismc.backend.cuda.frame import Frame
 from prismc.backend.cuda.inline_ptx import Operand, asm_statement
@@ -229,4 +230,5 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     intrinsic.CudaText: _cuda_text,
     intrinsic.Assert: _assert,
     intrinsic.Print: _print,
+    **MBARRIER_STATEMENTS,
 }

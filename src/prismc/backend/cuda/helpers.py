@@ -7,26 +7,15 @@ types saturate. (PTX ISA, "cvt", "Half Precision Floating Point Instructions".)
 
 from __future__ import annotations
 
+from prismc.backend.cuda.helper import Helper, function
+from prismc.backend.cuda.mbarrier_helpers import mbarrier_helpers
 from prismc.hardware.features import Feature
 from prismc.hardware.targets import Target
-from prismc.source.record import Record
-
-
-class Helper(Record):
-    """The text of a function, and the other helpers that it calls."""
-
-    text: str
-    calls: tuple[str, ...] = ()
-
-
-def _function(signature: str, *body: str) -> str:
-    lines = "".join(f"    {line}\n" for line in body)
-    return f"__device__ __forceinline__ {signature} {{\n{lines}}}\n"
 
 
 def _assembler(signature: str, result: str, text: str) -> str:
     """A function that is one pure asm statement."""
-    return _function(signature, f"{result} y;", f"asm({text});", "return y;")
+    return function(signature, f"{result} y;", f"asm({text});", "return y;")
 
 
 _BITS_AS = """\
@@ -40,7 +29,7 @@ __device__ __forceinline__ To bits_as(From from) {
 # The counter goes round: from the last block's arrival it is 0 again. Its order covers the whole
 # block, whose threads wait before the arrival and for its answer. (PTX ISA, "atom", "Memory
 # Consistency Model", "Causality order".)
-_LAST_BLOCK = _function(
+_LAST_BLOCK = function(
     "bool last_block(unsigned int *counter)",
     "__syncthreads();",
     "unsigned int before = 0, last = gridDim.x - 1;",
@@ -62,7 +51,7 @@ extern "C" __device__ __attribute__((noreturn)) void __assertfail(
 # correct (Boldo and Melquiond, "When double rounding is odd", 2005).
 _ROUND_TO_ODD = {
     f"f32_odd_{name}": Helper(
-        text=_function(
+        text=function(
             f"float f32_odd_{name}({c_type} x)",
             f"float y = {convert}(x);",
             f"return __int_as_float(__float_as_int(y) | (({c_type})y != x));",
@@ -101,7 +90,7 @@ _F16 = {
 
 _BF16 = {
     "f32_from_bf16": Helper(
-        text=_function(
+        text=function(
             "float f32_from_bf16(bf16 x)", "return __uint_as_float((unsigned int)x << 16);"
         )
     ),
@@ -132,7 +121,7 @@ _BF16_NATIVE = {
 
 _BF16_EMULATED = {
     "bf16_from_f32": Helper(
-        text=_function(
+        text=function(
             "bf16 bf16_from_f32(float x)",
             "unsigned int bits = __float_as_uint(x);",
             "if (x != x) return 0x7fff;",
@@ -141,7 +130,7 @@ _BF16_EMULATED = {
     ),
 } | {
     f"bf16_{name}": Helper(
-        text=_function(
+        text=function(
             f"bf16 bf16_{name}(bf16 a, bf16 b)",
             f"return bf16_from_f32(f32_from_bf16(a) {sign} f32_from_bf16(b));",
         ),
@@ -152,7 +141,7 @@ _BF16_EMULATED = {
 
 _TF32 = {
     "f32_from_tf32": Helper(
-        text=_function("float f32_from_tf32(tf32 x)", "return __uint_as_float(x);")
+        text=function("float f32_from_tf32(tf32 x)", "return __uint_as_float(x);")
     ),
 }
 
@@ -166,7 +155,7 @@ _TF32_NATIVE = {
 
 _TF32_EMULATED = {
     "tf32_from_f32": Helper(
-        text=_function(
+        text=function(
             "tf32 tf32_from_f32(float x)",
             "unsigned int bits = __float_as_uint(x);",
             "bool is_finite = (bits & 0x7f800000) != 0x7f800000;",
@@ -184,7 +173,7 @@ def _f8_native(name: str, format: str) -> dict[str, Helper]:
     )
     return {
         f"{name}_from_f32": Helper(
-            text=_function(
+            text=function(
                 f"{name} {name}_from_f32(float x)",
                 "unsigned short y;",
                 f'asm("cvt.rn.satfinite.{format}x2.f32 %0, %1, %2;" '
@@ -209,7 +198,7 @@ def _f8_rounding(name: str, mantissa: int, bias: int, largest: str) -> Helper:
     least_normal = (128 - bias) << 23
     sum_bits = (151 - bias - mantissa) << 23
     return Helper(
-        text=_function(
+        text=function(
             f"{name} {name}_from_f32(float x)",
             "if (x != x) return 0x7f;",
             "unsigned int sign = __float_as_uint(x) >> 24 & 0x80;",
@@ -228,7 +217,7 @@ _F8_EMULATED = {
     "f8e4m3_from_f32": _f8_rounding("f8e4m3", 3, 7, "448.0f"),
     "f8e5m2_from_f32": _f8_rounding("f8e5m2", 2, 15, "57344.0f"),
     "f32_from_f8e4m3": Helper(
-        text=_function(
+        text=function(
             "float f32_from_f8e4m3(f8e4m3 x)",
             "float size = __uint_as_float((x & 0x7fu) << 20) * __int_as_float(0x7b800000);",
             "if ((x & 0x7f) == 0x7f) size = __int_as_float(0x7fffffff);",
@@ -237,7 +226,7 @@ _F8_EMULATED = {
     ),
     # f8e5m2 is the upper byte of f16.
     "f32_from_f8e5m2": Helper(
-        text=_function("float f32_from_f8e5m2(f8e5m2 x)", "return f32_from_f16((f16)(x << 8));"),
+        text=function("float f32_from_f8e5m2(f8e5m2 x)", "return f32_from_f16((f16)(x << 8));"),
         calls=("f32_from_f16",),
     ),
 }
@@ -249,6 +238,7 @@ def helpers_for(target: Target) -> dict[str, Helper]:
     return (
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | {"last_block": Helper(text=_LAST_BLOCK)}
+        | mbarrier_helpers(target)
         | _ROUND_TO_ODD
         | _F16
         | _BF16

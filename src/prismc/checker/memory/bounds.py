@@ -12,7 +12,14 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from prismc.checker.memory.errors import LocalLimit, SharedAtGrid, SharedBudget, SharedLimit
-from prismc.checker.memory.facts import CallMemory, MemoryFacts, Replica, SharedArray, copies
+from prismc.checker.memory.facts import (
+    CallMemory,
+    MemoryFacts,
+    Replica,
+    SharedArray,
+    copies,
+    table_line,
+)
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.types import typed
 from prismc.checker.types.model import ArrayType, ErrorType, size_of
@@ -238,11 +245,7 @@ class _Layout:
 
     def _table(self) -> tuple[str, ...]:
         """The buffers that are live, as lines of a table."""
-        return tuple(
-            f"{array.variable.name}: {array.size} bytes at {array.offset}"
-            + (f" ({copies(array.replicas)} copies)" if array.replicas else "")
-            for array in self._live
-        )
+        return tuple(map(table_line, self._live))
 
 
 def _round_up(value: int, alignment: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from types import MappingProxyType
 
 from prismc.checker.types.typed import Variable
 from prismc.source.record import Record, Value
@@ -49,14 +50,22 @@ class MemoryFacts(Record):
 
     `arrays` by the variable's id; `need` by symbol, callees included; `calls` by the id of each
     call whose callee needs shared memory; `alignment` by symbol: what the base is a multiple of.
+    `mbarriers` tells for each kernel that has some where its area for them starts.
     """
 
     arrays: Mapping[int, SharedArray]
     need: Mapping[str, int]
     alignment: Mapping[str, int]
     calls: Mapping[int, CallMemory]
+    mbarriers: Mapping[str, int] = MappingProxyType({})
 
 
 def copies(replicas: tuple[Replica, ...]) -> int:
     """How many copies the factors make."""
     return prod(replica.count for replica in replicas)
+
+
+def table_line(array: SharedArray) -> str:
+    """An array as a line of a table of buffers."""
+    number = f" ({copies(array.replicas)} copies)" if array.replicas else ""
+    return f"{array.variable.name}: {array.size} bytes at {array.offset}{number}"

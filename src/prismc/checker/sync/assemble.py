@@ -1,5 +1,5 @@
-"""Puts a function's operations together: commits and waits from its graph, and the barriers, in the
-order of the text.
+"""Puts the operations of a program together: of each function commits and waits from its graph, and
+the barriers, in the order of the text; of a kernel first what initialises mbarriers.
 
 Where several stand at one place, a scope commits first, then threads wait for their own copies, and
 then for one another: only so a barrier shows what the copies brought.
@@ -8,9 +8,25 @@ then for one another: only so a barrier shows what the copies brought.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as List
+from types import MappingProxyType
 
-from prismc.checker.sync.choose import Planned, barrier_operations, edges_of
+from prismc.checker.sync.choose import (
+    Hardware,
+    Planned,
+    barrier_operations,
+    edges_of,
+    group_sizes,
+    largest_block,
+    number_barriers,
+)
 from prismc.checker.sync.graph import Arms, Commit, Loop, Region, Sequence, Wait, sequences_of
+from prismc.checker.sync.mbarriers import (
+    area_of,
+    group_mbarriers,
+    initialisation,
+    mbarriers_reached,
+)
 from prismc.checker.sync.plan import (
     GROUP_KINDS,
     InstancePlan,
@@ -18,27 +34,54 @@ from prismc.checker.sync.plan import (
     Position,
     SyncKind,
     SyncOperation,
+    SyncPlan,
 )
-from prismc.diagnostics.sink import Sink
+from prismc.checker.types import typed
 from prismc.hardware.groups import BLOCK, Level
 from prismc.source.record import replace
 
 
-def instance_plan(
-    planned: Planned, first: int, numbers: Mapping[int, int], sink: Sink
-) -> InstancePlan:
-    """The operations of one function, numbered from `first` on. `numbers` gives the first hardware
-    barrier of each size."""
+def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
+    """The plan of all functions, callees first."""
+    named = number_barriers(functions)
+    sizes = group_sizes(functions).keys() - named.keys()
+    groups = group_mbarriers(sizes, largest_block(functions))
+    hardware = Hardware(named=named, mbarriers=groups)
+    mbarriers = {one.number: one for one in groups.values()}
+    operations = {each.graph.symbol: function_operations(each, hardware) for each in functions}
+    uses = [one for each in operations.values() for one in each]
+    areas: dict[str, int] = {}
+    for symbol, numbers in mbarriers_reached(program, operations).items():
+        body = program.bodies[symbol]
+        if numbers and body.instance.is_kernel and symbol in operations:
+            areas[symbol] = area_of(numbers, mbarriers)
+            start = initialisation(body, numbers, mbarriers, uses)
+            operations[symbol] = (*start, *operations[symbol])
+    return SyncPlan(
+        instances=MappingProxyType(_numbered(operations)),
+        mbarriers=MappingProxyType(mbarriers),
+        areas=MappingProxyType(areas),
+    )
+
+
+def _numbered(operations: Mapping[str, tuple[SyncOperation, ...]]) -> dict[str, InstancePlan]:
+    """The operations of each function with their numbers in the program."""
+    plans: dict[str, InstancePlan] = {}
+    first = 0
+    for symbol, found in operations.items():
+        numbered = tuple(replace(each, number=first + i) for i, each in enumerate(found))
+        plans[symbol] = InstancePlan(symbol=symbol, operations=numbered)
+        first += len(found)
+    return plans
+
+
+def function_operations(planned: Planned, hardware: Hardware) -> tuple[SyncOperation, ...]:
+    """The operations of one function in the order of the text, not numbered yet."""
     top = planned.graph.top
     places = {place: index for index, place in enumerate(dict.fromkeys(_places(top.body)))}
-    operations = [*_group_operations(top, planned), *barrier_operations(planned, numbers, sink)]
+    operations = [*_group_operations(top, planned), *barrier_operations(planned, hardware)]
     operations.sort(key=lambda one: (places[one.position], _rank(one.kind)))
-    return InstancePlan(
-        symbol=planned.graph.symbol,
-        operations=tuple(
-            replace(operation, number=first + index) for index, operation in enumerate(operations)
-        ),
-    )
+    return tuple(operations)
 
 
 def _rank(kind: SyncKind) -> int:

@@ -3,7 +3,8 @@ the hardware barriers.
 
 Groups of whole warps use barriers 1 to 15: group g of size n has number `first + g`, where g counts
 the groups of n threads in the block. All groups of one size share the numbers, in all functions of
-a program, so that no two groups which may wait at the same time have one number.
+a program, so that no two groups which may wait at the same time have one number. Groups that find
+no room there, or are no whole warps, use mbarriers in the same way.
 """
 
 from __future__ import annotations
@@ -12,19 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.coverage import ranges_of
-from prismc.checker.sync.errors import MbarriersUnsupported
 from prismc.checker.sync.graph import Access as GraphAccess
 from prismc.checker.sync.graph import Graph, Wait
 from prismc.checker.sync.plan import (
     Access,
     Edge,
+    Mbarrier,
     Participants,
     SyncKind,
     SyncOperation,
 )
 from prismc.checker.sync.refine import Barrier
 from prismc.diagnostics.problem import Related
-from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.hardware.primitives import (
     FIRST_NAMED_BARRIER,
@@ -51,15 +51,17 @@ class Planned(Record):
         return barrier.size == self.block_threads
 
 
-def barrier_operations(
-    planned: Planned, numbers: Mapping[int, int], sink: Sink
-) -> Iterator[SyncOperation]:
-    """The barriers of one function, not numbered yet. `numbers` gives the first hardware barrier of
-    each size."""
+class Hardware(Record):
+    """What groups of each size wait at: the first hardware barrier, or mbarriers."""
+
+    named: Mapping[int, int]
+    mbarriers: Mapping[int, Mbarrier]
+
+
+def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOperation]:
+    """The barriers of one function, not numbered yet."""
     for item in planned.barriers:
-        kind = _kind(planned, item, numbers, sink)
-        if kind is None:
-            continue
+        kind, barrier = _kind(planned, item, hardware)
         size = item.size
         is_block = kind is SyncKind.BLOCK_BARRIER
         perspective = BLOCK if is_block else Perspective(Level.THREAD, size)
@@ -70,10 +72,20 @@ def barrier_operations(
             participants=Participants(perspective=perspective),
             lanes=size if kind is SyncKind.WARP_BARRIER else 0,
             count=size,
-            barrier=numbers.get(size, 0) if kind is SyncKind.NAMED_BARRIER else 0,
+            barrier=barrier,
             at=item.reasons[0].later.at,
             edges=edges_of(planned, item.reasons),
         )
+
+
+def group_sizes(functions: Iterable[Planned]) -> dict[int, None]:
+    """The sizes of groups of threads that wait at barriers in shared memory or hardware."""
+    return {
+        barrier.size: None
+        for item in functions
+        for barrier in item.barriers
+        if not item.is_block(barrier) and not fits_lanes(barrier.size)
+    }
 
 
 def number_barriers(functions: Iterable[Planned]) -> dict[int, int]:
@@ -83,52 +95,31 @@ def number_barriers(functions: Iterable[Planned]) -> dict[int, int]:
     room for the groups of the largest block.
     """
     planned = list(functions)
-    block = max((item.block_threads for item in planned), default=0)
-    wanted = {
-        barrier.size
-        for item in planned
-        for barrier in item.barriers
-        if not item.is_block(barrier)
-        and not fits_lanes(barrier.size)
-        and fits_named_barrier(barrier.size)
-    }
+    block = largest_block(planned)
     numbers: dict[int, int] = {}
     first = FIRST_NAMED_BARRIER
-    for size in sorted(wanted, reverse=True):
+    for size in sorted(filter(fits_named_barrier, group_sizes(planned)), reverse=True):
         end = first + max(1, -(-block // size))
         if end - 1 <= LAST_NAMED_BARRIER:
             numbers[size], first = first, end
     return numbers
 
 
-def _kind(
-    planned: Planned, item: Barrier, numbers: Mapping[int, int], sink: Sink
-) -> SyncKind | None:
+def largest_block(functions: Iterable[Planned]) -> int:
+    """The threads of the largest block."""
+    return max((item.block_threads for item in functions), default=0)
+
+
+def _kind(planned: Planned, item: Barrier, hardware: Hardware) -> tuple[SyncKind, int]:
+    """The instruction, and the number of the barrier that it names."""
     size = item.size
     if fits_lanes(size):
-        return SyncKind.WARP_BARRIER
+        return SyncKind.WARP_BARRIER, 0
     if planned.is_block(item):
-        return SyncKind.BLOCK_BARRIER
-    if size in numbers:
-        return SyncKind.NAMED_BARRIER
-    reason = f"{size} is neither 2, 4, 8, 16 nor a multiple of 32"
-    if fits_named_barrier(size):
-        reason = "the block's groups need more than the 15 hardware barriers"
-    conflict = item.reasons[0]
-    sink.report(
-        MbarriersUnsupported(
-            at=conflict.later.at,
-            size=size,
-            reason=reason,
-            related=(earlier_note(conflict), _speaker_note(item)),
-        )
-    )
-    return None
-
-
-def _speaker_note(item: Barrier) -> Related:
-    region = item.insertion.region
-    return Related(at=region.span, message=f"the code is {region.perspective} from here on")
+        return SyncKind.BLOCK_BARRIER, 0
+    if size in hardware.named:
+        return SyncKind.NAMED_BARRIER, hardware.named[size]
+    return SyncKind.MBARRIER, hardware.mbarriers[size].number
 
 
 def earlier_note(conflict: Conflict) -> Related:

@@ -157,17 +157,21 @@ class UnfinishedCopy(Problem):
     verb: str
 
 
-class MbarriersUnsupported(Problem):
-    code = "P0910"
-    title = "mbarriers are not supported yet"
+class NoMbarriers(Problem):
+    code = "P0610"
+    title = "a barrier that the target does not have"
     message = (
-        "each thread[{size}] has to wait for its threads before this, and mbarriers are not "
-        "supported yet: {reason}"
+        "each thread[{size}] has to wait for its threads before this, and {target} has no barrier "
+        "for that: {reason}"
     )
     label = "needs the order"
-    help_text = "use groups of 2, 4, 8 or 16 threads, or of a multiple of 32"
+    help_text = (
+        "use groups of 2, 4, 8 or 16 threads, or of a multiple of 32, or build for sm_80 or later, "
+        "which has mbarriers"
+    )
 
     size: int
+    target: str
     reason: str
 
 

@@ -25,7 +25,12 @@ from prismc.checker.types import typed
 from prismc.diagnostics.sink import Sink
 from prismc.source.record import Record, replace
 
-_BARRIERS = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
+_BARRIERS = (
+    SyncKind.BLOCK_BARRIER,
+    SyncKind.WARP_BARRIER,
+    SyncKind.NAMED_BARRIER,
+    SyncKind.MBARRIER,
+)
 
 
 class Settled(Enum):

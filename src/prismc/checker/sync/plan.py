@@ -11,7 +11,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from prismc.hardware.groups import Perspective
-from prismc.source.record import Record, Value
+from prismc.source.record import Record, Value, replace
 from prismc.source.span import Span
 
 
@@ -37,8 +37,12 @@ class SyncKind(Enum):
     NAMED_BARRIER = "named barrier"
     CLUSTER_BARRIER = "cluster barrier"
     GRID_BARRIER = "grid barrier"
-    ARRIVE = "arrive"
-    WAIT = "wait"
+    NAMED_ARRIVE = "named arrive"
+    NAMED_WAIT = "named wait"
+    MBARRIER_INIT = "mbarrier init"
+    MBARRIER = "mbarrier"
+    MBARRIER_ARRIVE = "mbarrier arrive"
+    MBARRIER_WAIT = "mbarrier wait"
     EXPECT_BYTES = "expect bytes"
     COMMIT_GROUP = "commit group"
     WAIT_GROUP = "wait group"
@@ -47,6 +51,14 @@ class SyncKind(Enum):
 
 # What each thread does about its own asynchronous copies.
 GROUP_KINDS = (SyncKind.COMMIT_GROUP, SyncKind.WAIT_GROUP)
+# What names an mbarrier by its number.
+MBARRIER_KINDS = (
+    SyncKind.MBARRIER_INIT,
+    SyncKind.MBARRIER,
+    SyncKind.MBARRIER_ARRIVE,
+    SyncKind.MBARRIER_WAIT,
+    SyncKind.EXPECT_BYTES,
+)
 
 
 class Participants(Value):
@@ -88,11 +100,12 @@ class SyncOperation(Record):
     """One inserted operation; `number` is its own in the whole program.
 
     `participants` arrive and wait (for a split barrier: those of this half). `lanes` is the group
-    size below a warp (2, 4, 8, 16), 32 for a whole warp, 0 for others; `count` the threads that the
-    barrier counts, or the groups that a wait leaves pending; `barrier` numbers the mbarrier of
-    arrive and wait, or the first hardware barrier of a named one: the aligned group g of `count`
-    threads, counted in the block, waits at `barrier + g`. `at` is the access that needs it (the
-    `#line` it gets).
+    size below a warp (2, 4, 8, 16), 32 for a whole warp, 0 for others; for an arrival 32 means that
+    one lane arrives for its warp. `count` are the threads that the barrier counts, or the groups
+    that a wait leaves pending, or the bytes to expect. `barrier` is the number of the mbarrier (in
+    `SyncPlan.mbarriers`), or the first hardware barrier of a named one: the aligned group g of
+    `count` threads, counted in the block, waits at `barrier + g`. `at` is the access that needs it
+    (the `#line` it gets).
     """
 
     number: int
@@ -106,6 +119,27 @@ class SyncOperation(Record):
     edges: tuple[Edge, ...]
 
 
+class Mbarrier(Record):
+    """Mbarriers of one purpose (PTX ISA, "mbarrier"): one for each of `copies` units of the block
+    that wait apart, side by side in the area for mbarriers in a kernel's shared memory.
+
+    Threads of unit u, counted in the block by `unit` threads (0: there is one), use number
+    `first + u` of the area. `arrivals` complete a phase. Waiters that arrive themselves wait with
+    the state that their arrival gave, and `phase` is -1. Others wait by parity: it is bit `phase`
+    of a register of theirs, which starts as `has_credit` (the first wait then passes at once) and
+    turns over after each wait. `is_async` tells that bulk copies arrive too.
+    """
+
+    number: int
+    first: int
+    copies: int
+    unit: int
+    arrivals: int
+    phase: int = -1
+    has_credit: bool = False
+    is_async: bool = False
+
+
 class InstancePlan(Record):
     """The operations of one instance, in the order of the text."""
 
@@ -114,9 +148,18 @@ class InstancePlan(Record):
 
 
 class SyncPlan(Record):
-    """The plans by symbol."""
+    """The plans by symbol. `mbarriers` by number are those of the whole program; `areas` tells for
+    each kernel that needs some how many 8-byte objects its area for them holds."""
 
     instances: Mapping[str, InstancePlan]
+    mbarriers: Mapping[int, Mbarrier] = MappingProxyType({})
+    areas: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def credits(self) -> tuple[bool, ...]:
+        """The bits of the register of phases as every thread starts with them."""
+        by_phase = {one.phase: one.has_credit for one in self.mbarriers.values()}
+        return tuple(by_phase.get(phase, False) for phase in range(max(by_phase, default=-1) + 1))
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers of all operations, ascending."""
@@ -132,4 +175,4 @@ class SyncPlan(Record):
             )
             for symbol, plan in self.instances.items()
         }
-        return SyncPlan(instances=MappingProxyType(kept))
+        return replace(self, instances=MappingProxyType(kept))

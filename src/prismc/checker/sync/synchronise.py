@@ -8,20 +8,19 @@ and hardware barriers are chosen at the end, when all functions are known.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import MappingProxyType
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.perspectives.facts import PerspectiveFacts
-from prismc.checker.sync.assemble import instance_plan
+from prismc.checker.sync.assemble import program_plan
 from prismc.checker.sync.build import Built, build_graph, instance_threads
-from prismc.checker.sync.choose import Planned, number_barriers
+from prismc.checker.sync.choose import Planned
 from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.place import place_barriers
-from prismc.checker.sync.plan import InstancePlan, SyncPlan
+from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
 from prismc.checker.sync.report import (
@@ -61,15 +60,8 @@ def plan_synchronisation(
     settings: SyncSettings = DEFAULT_SETTINGS,
 ) -> SyncPlan:
     """Plan every function that earlier passes have accepted."""
-    planned = [each.planned for each in functions_of(program, perspectives, memory, sink, settings)]
-    numbers = number_barriers(planned)
-    instances: dict[str, InstancePlan] = {}
-    first = 0
-    for item in planned:
-        plan = instance_plan(item, first, numbers, sink)
-        instances[item.graph.symbol] = plan
-        first += len(plan.operations)
-    return SyncPlan(instances=MappingProxyType(instances))
+    functions = functions_of(program, perspectives, memory, sink, settings)
+    return program_plan(program, [each.planned for each in functions])
 
 
 def build_graphs(

@@ -79,7 +79,7 @@ def _hidden(frame: Frame, call: typed.Call, hidden: Hidden) -> Value:
             return frame.index_value(inside.block)
         case Hidden.BLOCK_THREAD:
             return frame.block_thread()
-        case Hidden.BLOCKS:
+        case Hidden.BLOCKS | Hidden.MBARRIERS | Hidden.PHASES:
             return frame.hidden_value(hidden)
         case Hidden.SHARED:
             return _callee_memory(frame, frame.checked.memory.calls[call.id])

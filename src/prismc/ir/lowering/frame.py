@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from prismc.checker.results import CheckedProgram
+from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.types import model
 from prismc.checker.types.typed import Instance, Variable
 from prismc.diagnostics.sink import Sink
@@ -18,7 +19,18 @@ from prismc.ir.lowering.types import lower_element, lower_pointer
 from prismc.ir.lowering.views import Binding, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, MakeVector
 from prismc.ir.ops.memory import PointerCast
-from prismc.ir.types import INT, LONG, SHARED_BYTES, ScalarType, Space, VectorType
+from prismc.ir.types import (
+    INT,
+    LONG,
+    MBARRIERS,
+    SHARED_BYTES,
+    UINT,
+    ArrayType,
+    ScalarType,
+    Space,
+    Type,
+    VectorType,
+)
 
 
 class LoweredFunction:
@@ -79,11 +91,22 @@ class Frame:
     def hidden_value(self, hidden: Hidden) -> Value:
         """The value that the function is given, or, in a kernel, reads at its start."""
         if hidden not in self.hidden:
-            value = Value(SHARED_BYTES if hidden is Hidden.SHARED else INT, hidden.value)
+            value = Value(self._hidden_type(hidden), hidden.value)
             self.hidden[hidden] = value
-            if hidden is not Hidden.SHARED:
+            if value.type == INT:
                 self.ranges.set(value, Range(0, (self._limit(hidden) or 1 << 31) - 1))
         return self.hidden[hidden]
+
+    def _hidden_type(self, hidden: Hidden) -> Type:
+        match hidden:
+            case Hidden.SHARED:
+                return SHARED_BYTES
+            case Hidden.MBARRIERS:
+                return MBARRIERS
+            case Hidden.PHASES:
+                return ArrayType(element=UINT, shape=(len(phase_words(self.checked.plan)),))
+            case _:
+                return INT
 
     def _limit(self, hidden: Hidden) -> int:
         entry = entry_position(self.instance.bound, self.threads)
@@ -234,3 +257,13 @@ class Frame:
         """A vector of its scalars."""
         made = MakeVector(elements=elements, results=(Value(of, hint),), span=self.builder.span)
         return self.builder.add(made).result
+
+
+def phase_words(plan: SyncPlan) -> tuple[int, ...]:
+    """The register of phases as every thread starts with it, 32 bits a word, the first one lowest.
+
+    Which phase a thread waits for next is known wherever it is, so all functions share it.
+    """
+    bits = plan.credits
+    starts = range(0, len(bits), 32)
+    return tuple(sum(bit << i for i, bit in enumerate(bits[s : s + 32])) for s in starts)

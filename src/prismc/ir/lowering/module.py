@@ -11,15 +11,16 @@ from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
 from prismc.ir.lowering.asserts import Asserts, asserts_of
 from prismc.ir.lowering.assigned import reassigned_pointers
-from prismc.ir.lowering.frame import Frame, LoweredFunction
+from prismc.ir.lowering.frame import Frame, LoweredFunction, phase_words
 from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.statements import Statements
 from prismc.ir.lowering.sync import operations_by_position
 from prismc.ir.lowering.types import lower_pointer, lower_type
 from prismc.ir.lowering.views import View
+from prismc.ir.ops.arithmetic import Constant
 from prismc.ir.ops.groups import Position, Query
-from prismc.ir.ops.memory import SharedMemory
-from prismc.ir.types import LONG, Space, Type
+from prismc.ir.ops.memory import ArrayAlloc, ArrayStore, SharedMemory, SharedView
+from prismc.ir.types import INT, LONG, SHARED_BYTES, UINT, Space, Type
 
 _QUERIES = {
     Hidden.THREAD: Query.THREAD_INDEX,
@@ -72,6 +73,7 @@ class _FunctionLowering:
         self._asserts = asserts
         self._instance = body.instance
         self._memory = checked.memory
+        self._plan = checked.plan
         self._placed = operations_by_position(checked.plan, body.instance.symbol)
         reassigned = reassigned_pointers(body.statements)
         self._frame = Frame(checked, body.instance, lowered, reassigned, sink)
@@ -131,7 +133,7 @@ class _FunctionLowering:
         self, parameters: list[Value], region: Region, hidden: tuple[Hidden, ...]
     ) -> Function:
         instance, symbol = self._instance, self._instance.symbol
-        reads = tuple(self._read(kind) for kind in hidden)
+        reads = tuple(op for kind in hidden for op in self._read(kind))
         return Function(
             symbol=symbol,
             parameters=tuple(parameters),
@@ -143,12 +145,31 @@ class _FunctionLowering:
             span=instance.span,
         )
 
-    def _read(self, hidden: Hidden) -> Op:
+    def _read(self, hidden: Hidden) -> Iterator[Op]:
         """What a kernel does for a value that device functions are given."""
-        result = (self._frame.hidden[hidden],)
-        if hidden is Hidden.SHARED:
-            return SharedMemory(results=result, span=self._instance.span)
-        return Position(query=_QUERIES[hidden], results=result, span=self._instance.span)
+        value, span = self._frame.hidden[hidden], self._instance.span
+        match hidden:
+            case Hidden.SHARED:
+                yield SharedMemory(results=(value,), span=span)
+            case Hidden.MBARRIERS:
+                start = SharedMemory(results=(Value(SHARED_BYTES),), span=span)
+                yield start
+                place = self._memory.mbarriers[self._instance.symbol]
+                yield SharedView(
+                    base=start.result, offset=None, bytes=place, results=(value,), span=span
+                )
+            case Hidden.PHASES:
+                yield ArrayAlloc(results=(value,), span=span)
+                for number, word in enumerate(phase_words(self._plan)):
+                    index = Constant(value=number, results=(Value(INT),), span=span)
+                    bits = Constant(value=word, results=(Value(UINT),), span=span)
+                    yield index
+                    yield bits
+                    yield ArrayStore(
+                        array=value, indices=(index.result,), value=bits.result, span=span
+                    )
+            case _:
+                yield Position(query=_QUERIES[hidden], results=(value,), span=span)
 
 
 def _launch(instance: typed.Instance, threads: int) -> Launch:

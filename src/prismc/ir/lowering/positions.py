@@ -19,7 +19,8 @@ class Hidden(Enum):
 
     THREAD is the index in the instance of the function's top perspective, or in the block where
     that is a block or more; BLOCK the index among the top's blocks; BLOCKS the number of blocks in
-    the grid; BLOCK_THREAD the index in the block; SHARED the start of the function's shared memory.
+    the grid; BLOCK_THREAD the index in the block; SHARED the start of the function's shared memory;
+    MBARRIERS the start of the kernel's mbarriers, PHASES the thread's register of their phases.
     """
 
     THREAD = "thread"
@@ -27,6 +28,8 @@ class Hidden(Enum):
     BLOCKS = "blocks"
     BLOCK_THREAD = "block_thread"
     SHARED = "shared"
+    MBARRIERS = "mbarriers"
+    PHASES = "phases"
 
 
 class Step(NamedTuple):

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prismc.checker.sync.plan import Position, SyncKind, SyncOperation, SyncPlan, Where
+from prismc.checker.sync.plan import (
+    MBARRIER_KINDS,
+    Position,
+    SyncKind,
+    SyncOperation,
+    SyncPlan,
+    Where,
+)
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
+from prismc.ir.lowering.positions import Hidden
 from prismc.ir.ops.arithmetic import BinaryOperator
+from prismc.ir.ops.mbarrier import (
+    MbarrierArrive,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierSync,
+    MbarrierWait,
+)
 from prismc.ir.ops.sync import BlockBarrier, CommitGroup, NamedBarrier, WaitGroup, WarpBarrier
 
 Placed = Mapping[Position, tuple[SyncOperation, ...]]
@@ -30,6 +45,8 @@ def apply_plan(frame: Frame, placed: Placed, where: Where, anchor: int) -> None:
 
 
 def _operation(frame: Frame, operation: SyncOperation) -> Op:
+    if operation.kind in MBARRIER_KINDS:
+        return _at_mbarrier(frame, operation)
     number, at = operation.number, operation.at
     match operation.kind:
         case SyncKind.BLOCK_BARRIER:
@@ -54,3 +71,36 @@ def _hardware_barrier(frame: Frame, operation: SyncOperation) -> Value:
     group = builder.binary(BinaryOperator.DIV, frame.block_thread(), size)
     first = builder.constant(operation.barrier)
     return builder.binary(BinaryOperator.ADD, first, group)
+
+
+def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
+    number, at = operation.number, operation.at
+    mbarrier = frame.checked.plan.mbarriers[operation.barrier]
+    base = frame.hidden_value(Hidden.MBARRIERS)
+    index = frame.builder.constant(mbarrier.first)
+    if operation.kind is SyncKind.MBARRIER_INIT:
+        return MbarrierInit(
+            base=base, index=index, copies=mbarrier.copies, arrivals=mbarrier.arrivals,
+            is_async=mbarrier.is_async, number=number, span=at,
+        )  # fmt: skip
+    if mbarrier.unit:
+        unit = frame.builder.constant(mbarrier.unit)
+        group = frame.builder.binary(BinaryOperator.DIV, frame.block_thread(), unit)
+        index = frame.builder.binary(BinaryOperator.ADD, index, group)
+    match operation.kind:
+        case SyncKind.MBARRIER:
+            return MbarrierSync(base=base, index=index, number=number, span=at)
+        case SyncKind.MBARRIER_ARRIVE:
+            is_elected = operation.lanes > 0
+            return MbarrierArrive(
+                base=base, index=index, is_elected=is_elected, number=number, span=at
+            )
+        case SyncKind.EXPECT_BYTES:
+            return MbarrierExpect(
+                base=base, index=index, bytes=operation.count, number=number, span=at
+            )
+        case _:
+            phases = frame.hidden_value(Hidden.PHASES)
+            return MbarrierWait(
+                base=base, index=index, phases=phases, bit=mbarrier.phase, number=number, span=at
+            )

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from prismc.ir.core import Op
-from prismc.ir.ops import arithmetic, control, groups, intrinsic, memory, sync
+from prismc.ir.ops import arithmetic, control, groups, intrinsic, mbarrier, memory, sync
 
 OPS: tuple[type[Op], ...] = (
     arithmetic.Constant,
@@ -49,6 +49,11 @@ OPS: tuple[type[Op], ...] = (
     sync.NamedBarrier,
     sync.CommitGroup,
     sync.WaitGroup,
+    mbarrier.MbarrierInit,
+    mbarrier.MbarrierSync,
+    mbarrier.MbarrierArrive,
+    mbarrier.MbarrierExpect,
+    mbarrier.MbarrierWait,
     intrinsic.Asm,
     intrinsic.CudaText,
     intrinsic.Assert,

@@ -1,0 +1,74 @@
+"""Operations on mbarriers as statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prismc.backend.cuda import expression as cpp
+from prismc.backend.cuda.expression import Expression
+from prismc.backend.cuda.frame import Frame
+from prismc.ir.core import Op, Value
+from prismc.ir.ops import mbarrier
+
+
+def _place(frame: Frame, base: Value, index: Value) -> Expression:
+    return cpp.prefix("&", cpp.index(frame.value(base), frame.value(index)))
+
+
+def _init(frame: Frame, op: mbarrier.MbarrierInit) -> None:
+    """One thread initialises all; copies lie side by side."""
+    frame.scopes.open()
+    place, loop = _place(frame, op.base, op.index), ""
+    if op.copies > 1:
+        name = frame.scopes.new("i")
+        loop = f"for (int {name} = 0; {name} < {op.copies}; ++{name}) "
+        place = cpp.binary(place, "+", cpp.name(name))
+    call = cpp.call(frame.need("mbarrier_init"), place, cpp.literal(str(op.arrivals)))
+    frame.writer.line(f"if (threadIdx.x == 0) {loop}{call.text};", op.span, alone=True)
+    if op.is_async:
+        fence = 'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");'
+        frame.writer.line(f"if (threadIdx.x == 0) {fence}", op.span, alone=True)
+    frame.scopes.close()
+
+
+def _sync(frame: Frame, op: mbarrier.MbarrierSync) -> None:
+    _call(frame, op, "mbarrier_sync")
+
+
+def _arrive(frame: Frame, op: mbarrier.MbarrierArrive) -> None:
+    """A warp that arrives once waits for its lanes first."""
+    if not op.is_elected:
+        _call(frame, op, "mbarrier_arrive")
+        return
+    call = cpp.call(frame.need("mbarrier_arrive"), _place(frame, op.base, op.index))
+    frame.writer.line("__syncwarp();", op.span, alone=True)
+    frame.writer.line(f"if ((threadIdx.x & 31) == 0) {call.text};", op.span, alone=True)
+
+
+def _expect(frame: Frame, op: mbarrier.MbarrierExpect) -> None:
+    _call(frame, op, "mbarrier_expect", cpp.literal(str(op.bytes)))
+
+
+def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:
+    """The parity is a bit of a register, which the wait turns over."""
+    word = cpp.index(frame.value(op.phases), cpp.literal(str(op.bit // 32)))
+    bit = cpp.literal(str(op.bit % 32))
+    shifted = cpp.binary(word, ">>", bit) if op.bit % 32 else word
+    parity = cpp.binary(shifted, "&", cpp.literal("1"))
+    _call(frame, op, "mbarrier_wait", parity)
+    frame.writer.line(f"{word.text} ^= {1 << op.bit % 32:#x}u;", op.span, alone=True)
+
+
+def _call(frame: Frame, op: Any, helper: str, *arguments: Expression) -> None:
+    call = cpp.call(frame.need(helper), _place(frame, op.base, op.index), *arguments)
+    frame.writer.line(f"{call.text};", op.span, alone=True)
+
+
+MBARRIER_STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
+    mbarrier.MbarrierInit: _init,
+    mbarrier.MbarrierSync: _sync,
+    mbarrier.MbarrierArrive: _arrive,
+    mbarrier.MbarrierExpect: _expect,
+    mbarrier.MbarrierWait: _wait,
+}

@@ -1,0 +1,134 @@
+"""The mbarriers of a program: where they lie in a kernel's shared memory, and their initialisation.
+
+A kernel's area for mbarriers stands behind its shared arrays and is handed to all functions that it
+calls, so mbarriers are numbered for the whole program. One thread initialises those that a kernel
+reaches, and a block barrier shows them to the others (PTX ISA, "mbarrier.init").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from prismc.checker.sync.choose import VERBS
+from prismc.checker.sync.errors import NoMbarriers
+from prismc.checker.sync.plan import (
+    MBARRIER_KINDS,
+    Access,
+    AccessKind,
+    Edge,
+    Mbarrier,
+    Participants,
+    Position,
+    SyncKind,
+    SyncOperation,
+    SyncPlan,
+    Where,
+)
+from prismc.checker.types import typed
+from prismc.checker.types.walk import calls_in
+from prismc.diagnostics.problem import Related
+from prismc.diagnostics.sink import Sink
+from prismc.hardware.features import Feature
+from prismc.hardware.groups import BLOCK, Level, Perspective
+from prismc.hardware.primitives import fits_named_barrier
+from prismc.hardware.targets import Target
+
+Operations = tuple[SyncOperation, ...]
+_NAME = "the mbarriers"
+
+
+def group_mbarriers(sizes: Iterable[int], block: int) -> dict[int, Mbarrier]:
+    """Mbarriers at which groups of these sizes wait for their threads, in blocks of up to `block`
+    threads. Waiters arrive themselves."""
+    made: dict[int, Mbarrier] = {}
+    first = 0
+    for number, size in enumerate(sorted(sizes, reverse=True)):
+        copies = max(1, -(-block // size))
+        made[size] = Mbarrier(number=number, first=first, copies=copies, unit=size, arrivals=size)
+        first += copies
+    return made
+
+
+def mbarriers_reached(
+    program: typed.Program, operations: Mapping[str, Operations]
+) -> dict[str, tuple[int, ...]]:
+    """The numbers of the mbarriers of each function and of those it calls, ascending; callees stand
+    before callers."""
+    reached: dict[str, tuple[int, ...]] = {}
+    for symbol, body in program.bodies.items():
+        found = {one.barrier for one in operations.get(symbol, ()) if one.kind in MBARRIER_KINDS}
+        for call in calls_in(body.statements):
+            found.update(reached.get(call.callee.symbol, ()))
+        reached[symbol] = tuple(sorted(found))
+    return reached
+
+
+def area_of(numbers: Iterable[int], mbarriers: Mapping[int, Mbarrier]) -> int:
+    """How many 8-byte objects an area for these mbarriers holds."""
+    return max((mbarriers[n].first + mbarriers[n].copies for n in numbers), default=0)
+
+
+def initialisation(
+    body: typed.Body,
+    numbers: Collection[int],
+    mbarriers: Mapping[int, Mbarrier],
+    uses: Iterable[SyncOperation],
+) -> Iterator[SyncOperation]:
+    """What stands at the start of a kernel: thread 0 initialises its mbarriers, then the block
+    waits. `uses` are operations of the program, in the order of the text."""
+    first_use = {one.barrier: one for one in reversed(list(uses)) if one.kind in MBARRIER_KINDS}
+    edges: list[Edge] = []
+    for number in numbers:
+        edges.append(_edge(body.instance, first_use[number]))
+        yield _operation(body, SyncKind.MBARRIER_INIT, number, mbarriers[number].arrivals, ())
+    if edges:
+        yield _operation(body, SyncKind.BLOCK_BARRIER, 0, 0, tuple(edges))
+
+
+def _operation(
+    body: typed.Body, kind: SyncKind, barrier: int, count: int, edges: tuple[Edge, ...]
+) -> SyncOperation:
+    is_init = kind is SyncKind.MBARRIER_INIT
+    return SyncOperation(
+        number=0,
+        kind=kind,
+        position=Position(where=Where.BEFORE, anchor=body.statements[0].id),
+        participants=Participants(perspective=BLOCK, ranges=((0, 1),) if is_init else ()),
+        lanes=0,
+        count=count,
+        barrier=barrier,
+        at=body.statements[0].span,
+        edges=edges,
+    )
+
+
+def _edge(kernel: typed.Instance, use: SyncOperation) -> Edge:
+    thread = Participants(perspective=Perspective(Level.THREAD, 1), ranges=((0, 1),))
+    return Edge(
+        earlier=Access(root=_NAME, kind=AccessKind.WRITE, at=kernel.span, participants=thread),
+        later=Access(root=_NAME, kind=AccessKind.UPDATE, at=use.at, participants=use.participants),
+        hazard="RAW",
+        around_loop=None,
+    )
+
+
+def check_target(plan: SyncPlan, target: Target, sink: Sink) -> None:
+    """Refuse orders that need mbarriers where the target has none."""
+    if target.has(Feature.MBARRIER):
+        return
+    for instance in plan.instances.values():
+        for one in instance.operations:
+            if one.kind in MBARRIER_KINDS and one.kind is not SyncKind.MBARRIER_INIT:
+                sink.report(_refusal(one, target))
+
+
+def _refusal(operation: SyncOperation, target: Target) -> NoMbarriers:
+    size = operation.participants.perspective.size
+    reason = f"{size} is neither 2, 4, 8, 16 nor a multiple of 32"
+    if fits_named_barrier(size):
+        reason = "the block's groups need more than the 15 hardware barriers"
+    earlier = operation.edges[0].earlier
+    note = Related(at=earlier.at, message=f"`{earlier.root}` {VERBS[earlier.kind.name]} here")
+    return NoMbarriers(
+        at=operation.at, size=size, target=target.name, reason=reason, related=(note,)
+    )

@@ -1,0 +1,63 @@
+"""Mbarriers, objects in shared memory at which threads and copies arrive (PTX ISA, "mbarrier").
+
+`base` is the kernel's area for them and `index` counts from there. `phases` is the thread's register
+of phases, a u32 array with a bit for each mbarrier that it waits for by parity. `number` is the
+plan's, so that one operation can be dropped.
+"""
+
+from __future__ import annotations
+
+from prismc.ir.core import Op, Value
+
+
+class MbarrierInit(Op):
+    """Thread 0 of the block initialises the `copies` mbarriers from `index` on, each for `arrivals`
+    arrivals a phase; `is_async`: also for copies by the async proxy."""
+
+    spelling = "mbarrier.init"
+    base: Value
+    index: Value
+    copies: int
+    arrivals: int
+    is_async: bool
+    number: int
+
+
+class MbarrierSync(Op):
+    """The thread arrives, and waits for the phase that it arrived in."""
+
+    spelling = "mbarrier.sync"
+    base: Value
+    index: Value
+    number: int
+
+
+class MbarrierArrive(Op):
+    """The thread arrives; with `is_elected` the warp's first lane does, after all lanes."""
+
+    spelling = "mbarrier.arrive"
+    base: Value
+    index: Value
+    is_elected: bool
+    number: int
+
+
+class MbarrierExpect(Op):
+    """The thread arrives, and `bytes` more have to come before the phase is complete."""
+
+    spelling = "mbarrier.expect"
+    base: Value
+    index: Value
+    bytes: int
+    number: int
+
+
+class MbarrierWait(Op):
+    """The thread waits for the phase that bit `bit` of `phases` tells, and turns the bit over."""
+
+    spelling = "mbarrier.wait"
+    base: Value
+    index: Value
+    phases: Value
+    bit: int
+    number: int
