@@ -16,6 +16,7 @@ from prismc.emulator.geometry import WARP
 from prismc.emulator.lanes import Run
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.waits import BLOCK
 
 if TYPE_CHECKING:
     from prismc.emulator.batch import Batch
@@ -54,6 +55,7 @@ class Barrier:
         self.sites: dict[int, Instruction] = {}
         self.observed: object = None  # what an observer keeps about this barrier
         self.site_line = np.zeros(blocks, np.int64)
+        self.last_arrival = np.zeros(blocks, np.int64)  # when, for profiles
 
 
 class BlockBarriers:
@@ -81,6 +83,8 @@ class BlockBarriers:
         mask = run.mask_array()
         if self._is_simple(run, number, expected):
             self.batch.machine.events.block_barrier(run)
+            if self.batch.machine.waits is not None:
+                self.batch.machine.waits.together(run, waiting.site)
             if waiting.finish is not None and votes is not None:
                 waiting.finish(run.frame, np.broadcast_to(votes, mask.shape), mask, mask)
             return waiting.block
@@ -148,9 +152,16 @@ class BlockBarriers:
         barrier.joined |= arriving
         per_block = complete.reshape(len(barrier.counted), -1)
         barrier.counted += WARP * np.count_nonzero(per_block, axis=1)
+        self._note_time(barrier, arriving)
         early = self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
         if early is not None and not again.any():
             self.batch.machine.findings.may_arrive_twice(run, site, early)
+
+    def _note_time(self, barrier: Barrier, arriving: Lanes) -> None:
+        waits = self.batch.machine.waits
+        if waits is not None:
+            times = waits.latest(self.batch, arriving, len(barrier.counted))
+            barrier.last_arrival = np.maximum(barrier.last_arrival, times)
 
     def settle(self) -> None:
         """Looks again at all barriers, because threads have exited."""
@@ -192,6 +203,7 @@ class BlockBarriers:
         barrier.counted[opened] = 0
         barrier.generation[opened] += 1
         self._release(barrier, lanes, joined)
+        barrier.last_arrival[opened] = 0
 
     def _judge(self, number: int, barrier: Barrier, opened: Lanes, wanted: Lanes) -> None:
         """Reports generations that were wrong though they opened."""
@@ -210,12 +222,15 @@ class BlockBarriers:
 
     def _release(self, barrier: Barrier, lanes: Lanes, joined: Lanes) -> None:
         self.batch.machine.progress += 1
+        waits = self.batch.machine.waits
         parked, barrier.parked = barrier.parked, {}
         for waiting, mask in parked.items():
             free = mask & lanes
             if free.any():
                 if waiting.finish is not None:
                     waiting.finish(waiting.frame, barrier.votes, free, joined)
+                if waits is not None:
+                    waits.go_on(self.batch, waiting.site, BLOCK, free, barrier.last_arrival)
                 self.batch.push_mixed(waiting.frame, waiting.block, free)
             if (left := mask & ~lanes).any():
                 barrier.parked[waiting] = left

@@ -198,7 +198,7 @@ class Batch:
                 if gathered is None:
                     return
                 run = gathered
-            machine.count(code, block, run.count)
+            machine.count(run, block)
             for step in here.steps:
                 step(run)
             following = here.end(run)

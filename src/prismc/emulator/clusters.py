@@ -11,6 +11,7 @@ from prismc.emulator.frames import Frame
 from prismc.emulator.lanes import Run
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.waits import CLUSTER
 
 if TYPE_CHECKING:
     from prismc.emulator.batch import Batch
@@ -37,6 +38,9 @@ class ClusterBarriers:
         self.waiting: dict[Waiting, Lanes] = {}
         self.arriving = [0] * clusters
         self.known = [0] * clusters
+        # When, for profiles: the last arrival, and the one that opened the barrier.
+        self.last_arrival = np.zeros(clusters, np.int64)
+        self.opened_at = np.zeros(clusters, np.int64)
 
     def arrive(self, run: Run, site: Instruction, *, releases: bool) -> None:
         """The run arrives at its clusters' barriers."""
@@ -54,6 +58,10 @@ class ClusterBarriers:
                 view = events.release(self.batch, lanes)
                 self.arriving[cluster] = events.join(self.arriving[cluster], view)
         self.arrived = self.arrived | mask
+        waits = self.batch.machine.waits
+        if waits is not None:
+            times = waits.latest(self.batch, mask, len(self.known))
+            self.last_arrival = np.maximum(self.last_arrival, times)
         self.settle()
 
     def wait(self, run: Run, waiting: Waiting) -> int | None:
@@ -61,13 +69,13 @@ class ClusterBarriers:
         mask = run.mask_array()
         closed = self.arrived & mask
         if not closed.any():
-            self._acquire(mask, waiting)
+            self._go_on(mask, waiting)
             return waiting.block
         known = self.waiting.get(waiting)
         self.waiting[waiting] = closed if known is None else known | closed
         open_ = mask & ~closed
         if open_.any():
-            self._acquire(open_, waiting)
+            self._go_on(open_, waiting)
             self.batch.push_mixed(waiting.frame, waiting.block, open_)
         return None
 
@@ -83,16 +91,25 @@ class ClusterBarriers:
         for cluster in np.flatnonzero(opened).tolist():
             self.known[cluster] = events.join(self.known[cluster], self.arriving[cluster])
             self.arriving[cluster] = 0
+        self.opened_at[opened] = self.last_arrival[opened]
+        self.last_arrival[opened] = 0
         lanes = np.repeat(opened, self.size)
         self.arrived = self.arrived & ~lanes
         waiting, self.waiting = self.waiting, {}
         for who, mask in waiting.items():
             free = mask & lanes
             if free.any():
-                self._acquire(free, who)
+                self._go_on(free, who)
                 self.batch.push_mixed(who.frame, who.block, free)
             if (left := mask & ~lanes).any():
                 self.waiting[who] = left
+
+    def _go_on(self, mask: Lanes, waiting: Waiting) -> None:
+        """Lanes find the barrier open."""
+        waits = self.batch.machine.waits
+        if waits is not None:
+            waits.go_on(self.batch, waiting.site, CLUSTER, mask, self.opened_at)
+        self._acquire(mask, waiting)
 
     def _acquire(self, mask: Lanes, waiting: Waiting) -> None:
         if not waiting.acquires:

@@ -122,6 +122,10 @@ class AsyncArrival:
         self.lanes = lanes
         self.offsets = offsets
         self.before = list(batch.copies.pending)
+        self.issued_at = 0  # for profiles
+        if batch.machine.waits is not None:
+            mask = np.isin(batch.every_lane, lanes)
+            (self.issued_at,) = batch.machine.waits.latest(batch, mask, 1).tolist()
 
     def perform(self) -> None:
         """Completes the copies and arrives."""
@@ -137,4 +141,5 @@ class AsyncArrival:
             barrier = batch.mbarriers.by_offset.get(offset)
             if barrier is not None:
                 view = batch.machine.events.release(batch, np.array([lane]))
+                barrier.last_arrival = max(barrier.last_arrival, self.issued_at)
                 batch.mbarriers.arrive(None, self.site, barrier, 1, view)

@@ -23,6 +23,8 @@ from prismc.emulator.ptx.tree import (
     Variable,
 )
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.waits import kind_of_wait
+from prismc.source.record import replace
 
 if TYPE_CHECKING:
     from prismc.emulator.faults.every import Findings
@@ -143,7 +145,12 @@ class Linkage:
     # What decoding asks
 
     def open_instruction(self, decoder: Decoder, site: Instruction) -> Decoded:
-        return open_instruction(decoder, site)
+        """One instruction, decoded; its waits are counted where a profile is wanted."""
+        decoded = open_instruction(decoder, site)
+        kind = kind_of_wait(site)
+        if kind is None or decoded.step is None or self.machine.waits is None:
+            return decoded
+        return replace(decoded, step=self.machine.waits.counted(site, kind, decoded.step))
 
     def address(self, name: str) -> int | None:
         """The address of a variable (in its own space) or function."""

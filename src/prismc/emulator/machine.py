@@ -27,9 +27,12 @@ from prismc.emulator.profile import Profiler
 from prismc.emulator.ptx.tree import Function, Instruction, Module
 from prismc.emulator.schedule import Copies, Plan, Schedule
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.waits import Waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from prismc.emulator.lanes import Run
 
 # Lanes of a batch: enough to hide Python's cost, few enough for the caches.
 _BATCH_LANES = 32768
@@ -78,6 +81,7 @@ class Machine:
         self.progress = 0
         self.instructions = 0
         self.counts: dict[str, Lanes] | None = None
+        self.waits: Waits | None = None
         self.deadline: float | None = None
         self.on_tick: Callable[[int, int], None] | None = None
         self.finished_blocks = 0
@@ -100,6 +104,7 @@ class Machine:
         self.watch = kind(self, clocks, signals, races=races, uninitialised=uninitialised)
         if profile:
             self.counts = {}
+            self.waits = Waits()
         if races:
             self.events = ClockEvents(clocks, signals)
 
@@ -196,6 +201,8 @@ class Machine:
                 self._finish_deferred(batch)
                 batch.mbarriers.finish()
                 self.events.batch_ended(batch)
+                if self.waits is not None:
+                    self.waits.forget(batch)
                 self.finished_blocks += len(batch.geometry.blocks)
                 if self.on_tick is not None:
                     self.on_tick(self.finished_blocks, self.shape.grid.volume)
@@ -247,14 +254,18 @@ class Machine:
                 return region.base
         return self.memory.add(_WORKSPACE_NAME, "global", 64).base
 
-    def count(self, code: Code, block: int, lanes: int) -> None:
-        """Notes that lanes execute a block."""
-        self.instructions += lanes * len(code.blocks[block].instructions)
+    def count(self, run: Run, block: int) -> None:
+        """Notes that a run executes a block."""
+        code = run.frame.code
+        issued = len(code.blocks[block].instructions)
+        self.instructions += run.count * issued
         if self.counts is not None:
             known = self.counts.get(code.name)
             if known is None:
                 known = self.counts[code.name] = np.zeros(len(code.blocks), np.int64)
-            known[block] += lanes
+            known[block] += run.count
+        if self.waits is not None:
+            self.waits.issue(run, issued)
 
     def check_time(self) -> None:
         """Raises TimeLimit when the time is over."""

@@ -46,6 +46,9 @@ class MBarrier:
         self.arrived = 0
         self.completed = 0
         self.waits = WaitHistory(threads)
+        # When, for profiles: the last arrival of the current phase and of the last complete one.
+        self.last_arrival = 0
+        self.completed_at = 0
 
     def state(self) -> str:
         """The current phase in words."""
@@ -110,6 +113,10 @@ class MBarriers:
                 "wait for the phase before arriving again, or initialise it with the right count",
             )
         barrier.pending -= count
+        waits = self.batch.machine.waits
+        if waits is not None and run is not None:
+            (now,) = waits.latest(self.batch, run.mask_array(), 1)
+            barrier.last_arrival = max(barrier.last_arrival, int(now))
         barrier.arrived = self.batch.machine.events.join(barrier.arrived, view)
         self._settle(run, site, barrier)
 
@@ -143,6 +150,7 @@ class MBarriers:
         events = self.batch.machine.events
         barrier.completed = events.join(barrier.completed, barrier.arrived)
         barrier.arrived = 0
+        barrier.completed_at, barrier.last_arrival = barrier.last_arrival, 0
 
     def finish(self) -> None:
         """At the end of the threads no barrier may have bytes left to come or to spare."""

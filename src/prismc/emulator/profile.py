@@ -85,10 +85,25 @@ class LineProfile(Record):
         return sum(self.instructions.values())
 
 
+class WaitProfile(Record):
+    """Waits at one source line by warps that wait at the same places: how often, for how many
+    steps in all (see `waits`), and of the warp that waits longest. Numbers are summed over blocks.
+    """
+
+    kind: str
+    file: str
+    line: int
+    warps: tuple[int, ...]
+    times: int
+    steps: int
+    most_steps: int
+
+
 class Profile(Record):
-    """What a launch cost, by line, the most expensive line first."""
+    """What a launch cost, by line, the most expensive line first; waits, the longest first."""
 
     lines: tuple[LineProfile, ...]
+    waits: tuple[WaitProfile, ...] = ()
 
     def totals(self) -> tuple[dict[str, int], Traffic]:
         """Thread instructions by class, and all traffic."""
@@ -192,7 +207,38 @@ def profile_of(machine: Machine) -> Profile:
             for index in block.instructions:
                 _add(lines, machine.module, function, index, count, traffic)
     ordered = sorted(lines.values(), key=lambda line: (-line.total, line.file, line.line))
-    return Profile(lines=tuple(ordered))
+    return Profile(lines=tuple(ordered), waits=_waits(machine))
+
+
+def _waits(machine: Machine) -> tuple[WaitProfile, ...]:
+    """The waits by kind, line, and class of warps: those that wait at the same instructions."""
+    at = {} if machine.waits is None else machine.waits.at
+    if not at:
+        return ()
+    there = np.array([waited.times > 0 for waited in at.values()])
+    _, classes = np.unique(there, axis=1, return_inverse=True)
+    sums: dict[tuple[str, str, int, int], list[Lanes]] = {}
+    for site, waited in at.items():
+        for number in np.unique(classes[waited.times > 0]).tolist():
+            key = (waited.kind, *_outermost(machine.module, site), number)
+            both = sums.setdefault(key, [waited.times * 0, waited.steps * 0])
+            both[0] = both[0] + waited.times
+            both[1] = both[1] + waited.steps
+    found = []
+    for (kind, file, line, number), (times, steps) in sums.items():
+        warps = np.flatnonzero(classes == number)
+        found.append(
+            WaitProfile(
+                kind=kind,
+                file=file,
+                line=line,
+                warps=tuple(warps.tolist()),
+                times=int(times[warps].sum()),
+                steps=int(steps[warps].sum()),
+                most_steps=int(steps[warps].max()),
+            )
+        )
+    return tuple(sorted(found, key=lambda w: (-w.steps, -w.times, w.file, w.line, w.warps)))
 
 
 def _add(
@@ -220,7 +266,20 @@ def _add(
 
 def _line(module: Module, instruction: Instruction) -> tuple[str, int]:
     """The source line of an instruction: the one it was written on; the PTX line without one."""
-    location: Location | None = instruction.location
+    return _line_of(module, instruction, instruction.location)
+
+
+def _outermost(module: Module, instruction: Instruction) -> tuple[str, int]:
+    """The line of the kernel itself that an instruction was inlined into: waits are in helpers."""
+    location = instruction.location
+    while location is not None and location.inlined_at is not None:
+        location = location.inlined_at
+    return _line_of(module, instruction, location)
+
+
+def _line_of(
+    module: Module, instruction: Instruction, location: Location | None
+) -> tuple[str, int]:
     if location is None:
         return module.name, instruction.line
     return module.files.get(location.file, ""), location.line

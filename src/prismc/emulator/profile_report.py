@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable
 from typing import Any
 
-from prismc.emulator.profile import CLASSES, LineProfile, Profile, Traffic
+from prismc.emulator.profile import CLASSES, LineProfile, Profile, Traffic, WaitProfile
 
 _SHOWN_LINES = 20
 
@@ -25,7 +25,37 @@ def text_of_profile(profile: Profile) -> str:
         notes = "; ".join(_traffic(line.traffic))
         where = f"{line.file}:{line.line}" + (f"  {notes}" if notes else "")
         out.append(f"{line.total:>16,} {100 * line.total / total:5.1f}%  {where}")
-    return "\n".join(out) + "\n"
+    return "\n".join(out + _wait_table(profile)) + "\n"
+
+
+def _wait_table(profile: Profile) -> list[str]:
+    """Where which warps wait, the longest waits first."""
+    if not profile.waits:
+        return []
+    rows = ["", f"{'waits':>16} {'steps':>9}  line"]
+    for wait in profile.waits[:_SHOWN_LINES]:
+        rows.append(f"{wait.times:>16,} {wait.steps:>9,}  {wait.file}:{wait.line}  {_who(wait)}")
+    return rows
+
+
+def _who(wait: WaitProfile) -> str:
+    """`mbarrier, warps 1-3 (at most 200 steps a warp)`."""
+    text = f"{wait.kind}, {_ranges(wait.warps)}"
+    if len(wait.warps) > 1 and wait.steps:
+        text += f" (at most {wait.most_steps:,} steps a warp)"
+    return text
+
+
+def _ranges(numbers: tuple[int, ...]) -> str:
+    """`warp 3`, `warps 0-2, 5`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number])
+    text = ", ".join("-".join(map(str, part)) for part in parts)
+    return f"warp{'s' if len(numbers) > 1 else ''} {text}"
 
 
 def _traffic(traffic: Traffic) -> list[str]:
@@ -54,6 +84,18 @@ def record_of_profile(profile: Profile) -> dict[str, Any]:
                 "traffic": line.traffic._asdict(),
             }
             for line in profile.lines
+        ],
+        "waits": [
+            {
+                "kind": wait.kind,
+                "file": wait.file,
+                "line": wait.line,
+                "warps": list(wait.warps),
+                "times": wait.times,
+                "steps": wait.steps,
+                "most_steps": wait.most_steps,
+            }
+            for wait in profile.waits
         ],
     }
 
@@ -96,19 +138,26 @@ def _file_table(profile: Profile, file: str, total: int, lines: list[str] | None
     if lines is None:
         lines = [""] * max(costs)
     most = max((cost.total for cost in costs.values()), default=1) or 1
+    waits: dict[int, list[str]] = {}
+    for wait in profile.waits:
+        if wait.file == file:
+            text = f"{wait.times:,} waits, {wait.steps:,} steps: {_who(wait)}"
+            waits.setdefault(wait.line, []).append(text)
     rows = "".join(
-        _row(number, text, costs.get(number), most, total)
+        _row(number, text, costs.get(number), waits.get(number, []), most, total)
         for number, text in enumerate(lines, start=1)
     )
     return f"<table><caption>{html.escape(file)}</caption>{rows}</table>"
 
 
-def _row(number: int, text: str, cost: LineProfile | None, most: int, total: int) -> str:
+def _row(
+    number: int, text: str, cost: LineProfile | None, waits: list[str], most: int, total: int
+) -> str:
     shown = html.escape(text) or " "
     if cost is None:
         return f"<tr><td class=n>{number}</td><td></td><td></td><td>{shown}</td><td></td></tr>"
     heat = f"rgba(220, 60, 20, {0.6 * cost.total / most:.3f})"
-    notes = html.escape("; ".join(_traffic(cost.traffic)))
+    notes = html.escape("; ".join(_traffic(cost.traffic) + waits))
     return (
         f'<tr style="background:{heat}"><td class=n>{number}</td>'
         f"<td class=n>{cost.total:,}</td><td class=n>{100 * cost.total / total:.1f}%</td>"

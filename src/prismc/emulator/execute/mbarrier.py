@@ -195,6 +195,7 @@ def _wait(decoder: Decoder, site: Instruction) -> Step:
 
     def step(run: Run) -> None:
         asked = run.spread(packed_source(run, which))
+        numbers = run.lane_numbers()
         done = np.zeros(run.count, np.bool_)
         barriers = run.batch.mbarriers
         for barrier, chosen in target.barriers(run):
@@ -203,13 +204,18 @@ def _wait(decoder: Decoder, site: Instruction) -> Step:
                 parity = int(value) if by_parity else None
                 if barriers.is_complete(barrier, parity, int(value) >> _PHASE_SHIFT):
                     done[some] = True
-                    lanes = run.lane_numbers()[some]
+                    lanes = numbers[some]
+                    if machine.waits is not None:
+                        time = barrier.completed_at
+                        machine.waits.phase_complete(run.batch, site, lanes, time)
                     if parity is not None:
                         barriers.passed(site, barrier, lanes, parity)
                     if acquires:
                         machine.events.acquire(run.batch, lanes, barrier.completed)
                 else:
                     barriers.waits[site.line] = (barrier, int(value))
+                    if machine.waits is not None:
+                        machine.waits.asks_in_vain(run.batch, site, numbers[some])
         if destination is not None:
             run.write_packed(destination, done)
 
