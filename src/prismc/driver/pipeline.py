@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prismc.backend.cuda_module import CudaModule
     from prismc.checker.results import CheckedProgram
     from prismc.frontend.modules import ModuleGraph
+    from prismc.frontend.outline import Outline
     from prismc.ir.core import Module
 
 
@@ -46,7 +47,16 @@ def _parse(session: Session, file: SourceFile) -> ModuleGraph:
     """The text of a root file, and of all that it imports, to trees."""
     from prismc.frontend.modules import load_program
 
-    return load_program((file,), session.options.include, session.files, session.sink)
+    include = session.options.include
+    return load_program((file,), include, session.files, session.sink, session.parsed)
+
+
+def outline_file(session: Session, file: SourceFile) -> Outline:
+    """What the importers of a file can depend on."""
+    from prismc.frontend.modules import parse_once
+    from prismc.frontend.outline import outline
+
+    return outline(parse_once(file, session.parsed))
 
 
 def _tree_views() -> tuple[View, ...]:

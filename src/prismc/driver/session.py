@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
+from prismc.driver.cache import Cache
 from prismc.driver.options import Options
 from prismc.source.files import Files
+
+if TYPE_CHECKING:
+    from prismc.frontend.modules import ParsedFiles
 
 FINE, PROGRAM_WRONG, ENVIRONMENT_WRONG, OUR_BUG = 0, 1, 2, 3
 
 
 class Session:
-    """One run over any number of root files; `root` names the one that is being compiled."""
+    """One run over any number of root files; `root` names the one that is being compiled.
 
-    def __init__(self, options: Options, files: Files | None = None) -> None:
+    With a `cache`, what earlier runs found out is not worked out again. `parsed` holds the trees of
+    files that were parsed so far.
+    """
+
+    def __init__(
+        self, options: Options, files: Files | None = None, cache: Cache | None = None
+    ) -> None:
         self.options = options
         self.files = files or Files()
+        self.cache = cache
+        self.parsed: ParsedFiles = {}
         self.sink = Sink()
         self.root = ""
+
+    def branch(self, options: Options) -> Session:
+        """A session with the files, trees and cache of this one, and problems of its own."""
+        branch = Session(options, self.files, self.cache)
+        branch.parsed = self.parsed
+        return branch
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -192,7 +192,12 @@ class _Loader:
     # ---------------------------------------------------------------------------- searching
 
     def _find(self, importer: ast.Module, node: AnyImport) -> str | None:
-        return find_module(importer.file, node.path, self._folders, self._files)
+        found = find_module(importer.file, node.path, self._folders, self._files)
+        for place in _candidates(importer.file, node.path, self._folders):
+            if place == found:
+                break
+            self.absent[place] = None
+        return found
 
     # ---------------------------------------------------------------------------- problems
 
@@ -236,10 +241,16 @@ def find_module(
     importer: str, path: tuple[str, ...], folders: Sequence[str], files: Files
 ) -> str | None:
     """The file that an import in the file `importer` names, as it is shown in messages."""
+    places = _candidates(importer, path, folders)
+    return next((place for place in places if files.exists(place)), None)
+
+
+def _candidates(importer: str, path: tuple[str, ...], folders: Sequence[str]) -> list[str]:
+    """Where an import is looked for, in order."""
     places = _local_candidates(importer, path, folders)
     if path[0] == STANDARD and len(path) > 1:
         places.append(os.path.join(stdlib_folder(), *path[1:]) + _SUFFIX)
-    return next((place for place in places if files.exists(place)), None)
+    return places
 
 
 def _local_candidates(importer: str, path: tuple[str, ...], folders: Sequence[str]) -> list[str]:
