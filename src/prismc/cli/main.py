@@ -16,6 +16,7 @@ COMMANDS = {
     "sync": "sync",
     "fmt": "fmt",
     "dump": "dump",
+    "lsp": "lsp",
     "explain": "explain",
     "targets": "targets",
 }

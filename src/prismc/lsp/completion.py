@@ -1,0 +1,252 @@
+"""What may be written at a place: names in scope, modules and what they have, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from lsprotocol import types
+
+from prismc.checker.names.symbols import SymbolKind
+from prismc.checker.types import typed
+from prismc.checker.types.model import VectorType
+from prismc.driver.options import Options
+from prismc.frontend import ast
+from prismc.lsp.documents import Document
+from prismc.lsp.facts import facts_of
+from prismc.lsp.hover import variable_text
+from prismc.lsp.lexis import (
+    declarations_of,
+    is_in_comment_or_string,
+    reserved_words,
+    visible_locals,
+)
+from prismc.lsp.library import Offered, importable, offers, standard_offers
+from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
+
+Item = types.CompletionItem
+Kind = types.CompletionItemKind
+
+_IMPORT_NAMES = re.compile(r"\s*from\s+([\w.]+)\s+import\b[^#]*$")
+_IMPORT_PATH = re.compile(r"\s*(?:from|import)\s+[\w.]*$")
+_MEMBER = re.compile(r"((?:[A-Za-z_]\w*\.)+)\w*$")
+_ATTRIBUTE = re.compile(r"\s*@\w*$")
+_PERSPECTIVE = re.compile(r"(?:@|\b(?:group|first|split))\s*\w*$")
+_NEW_NAME = re.compile(r"\b(?:def|kernel|const|as|for|shared)\s+\w*$")
+_WORD = re.compile(r"\w*$")
+_COMPONENTS = "xyzw"
+_KINDS = {
+    "parameter": Kind.Variable,
+    "variable": Kind.Variable,
+    "shared": Kind.Variable,
+    "const": Kind.Constant,
+    "constant": Kind.Constant,
+    "def": Kind.Function,
+    "function": Kind.Function,
+    "kernel": Kind.Function,
+    "export": Kind.Function,
+}
+
+
+def completions(
+    document: Document, offset: int, options: Options, texts: Mapping[str, str]
+) -> list[Item]:
+    """What may stand at a place, the likeliest kinds first; `texts` are the open files."""
+    text = document.text
+    if is_in_comment_or_string(text, offset):
+        return []
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    if found := _IMPORT_NAMES.match(line):
+        path = tuple(found[1].split("."))
+        return [_offered(o) for o in offers(path, document.name, options.include, texts).values()]
+    if _IMPORT_PATH.match(line):
+        return _modules(importable(document.name, options.include), line)
+    if found := _MEMBER.search(line):
+        path = tuple(found[1].rstrip(".").split("."))
+        return _members(document, offset - len(_word(line)) - 1, path, options, texts)
+    if _ATTRIBUTE.match(line):
+        return [_helped(name, known, Kind.Keyword) for name, known in ATTRIBUTE_HELP.items()]
+    if _PERSPECTIVE.search(line):
+        return _perspectives(document, offset)
+    if _NEW_NAME.search(line):
+        return []
+    return list(_names(document, offset - len(_word(line)), texts))
+
+
+def _word(line: str) -> str:
+    """The part of a word that stands at the end."""
+    found = _WORD.search(line)
+    return found[0] if found else ""
+
+
+# --------------------------------------------------------------------------- imports
+
+
+def _modules(names: Iterable[str], line: str) -> list[Item]:
+    """Modules, from the last dot on: an editor replaces one word only."""
+    written = line.split()[-1] if line.split()[-1:] and not line.endswith(" ") else ""
+    prefix = written[: written.rfind(".") + 1]
+    return [
+        Item(label=name, kind=Kind.Module, insert_text=name.removeprefix(prefix), filter_text=rest)
+        for name in dict.fromkeys(names)
+        if name.startswith(prefix) and (rest := name.removeprefix(prefix))
+    ]
+
+
+def _members(
+    document: Document,
+    dot: int,
+    path: tuple[str, ...],
+    options: Options,
+    texts: Mapping[str, str],
+) -> list[Item]:
+    """After a dot: what a module has, or the components of a vector."""
+    for view in document.views():
+        facts = facts_of(view.analysis, document.name)
+        symbol = facts.names.top.get(path[0]) if facts is not None else None
+        if symbol is not None and isinstance(symbol.node, ast.Import):
+            full = symbol.node.path + path[1:] if symbol.node.alias else path
+            known = offers(full, document.name, options.include, texts)
+            return [_offered(each) for each in known.values()]
+    lanes = _lanes(document, dot, path)
+    return [Item(label=name, kind=Kind.Field) for name in _COMPONENTS[:lanes]]
+
+
+def _lanes(document: Document, dot: int, path: tuple[str, ...]) -> int:
+    """How many components a variable has; 0 for what is no vector."""
+    variable = _variables(document, dot).get(path[0]) if len(path) == 1 else None
+    if variable is None or not isinstance(variable.type, VectorType):
+        return 0
+    return variable.type.lanes
+
+
+# --------------------------------------------------------------------------- names
+
+
+def _perspectives(document: Document, offset: int) -> list[Item]:
+    """Levels, and generics that may be perspectives."""
+    items = [
+        Item(
+            label=name,
+            kind=Kind.Keyword,
+            detail=known.usage,
+            documentation=known.text,
+            insert_text=f"{name}[$1]",
+            insert_text_format=types.InsertTextFormat.Snippet,
+            sort_text=f"0{number}",
+        )
+        for number, (name, known) in enumerate(LEVEL_HELP.items())
+    ]
+    local = visible_locals(document.text, offset)
+    return items + [_local(n, w, {}) for n, w in local.items() if w == "parameter"]
+
+
+def _names(document: Document, offset: int, texts: Mapping[str, str]) -> Iterator[Item]:
+    """Locals, then the top level, then what the language has, then what can be imported."""
+    known: set[str] = set()
+    variables = _variables(document, offset)
+    for name, what in visible_locals(document.text, offset).items():
+        known.add(name)
+        yield _local(name, what, variables)
+    for item in _top_level(document):
+        if item.label not in known:
+            known.add(item.label)
+            yield item
+    for name, entry in BUILTIN_HELP.items():
+        if name not in known:
+            is_type = entry.usage == name
+            yield _helped(name, entry, Kind.Class if is_type else Kind.Function, "3")
+    for word in reserved_words():
+        yield _helped(word, STATEMENT_HELP.get(word), Kind.Keyword, "4")
+    for name, module in standard_offers().items():
+        if name not in known:
+            yield _importing(document, name, module)
+
+
+def _variables(document: Document, offset: int) -> dict[str, typed.Variable]:
+    """The variables of the function around a place by name, as they were last known."""
+    for view in document.views():
+        facts = facts_of(view.analysis, document.name)
+        place = view.shift.nearest_old(offset)
+        node = facts.declaration_at(place) if facts is not None else None
+        if facts is not None and node is not None and (found := facts.variables_in(node)):
+            return found
+    return {}
+
+
+def _local(name: str, what: str, variables: Mapping[str, typed.Variable]) -> Item:
+    variable = variables.get(name)
+    detail = variable_text(variable) if variable is not None else what
+    return Item(label=name, kind=_KINDS[what], detail=detail, sort_text=f"0{name}")
+
+
+def _top_level(document: Document) -> Iterator[Item]:
+    """What the file declares, broken declarations too, and what it imports."""
+    for each in declarations_of(document.text):
+        if each.name.kind == "NAME":
+            name, kind = each.name.text, _KINDS[each.keyword]
+            yield Item(label=name, kind=kind, detail=each.keyword, sort_text=f"1{name}")
+    for view in document.views():
+        facts = facts_of(view.analysis, document.name)
+        for name, symbol in facts.names.top.items() if facts is not None else ():
+            if symbol.kind is SymbolKind.MODULE:
+                yield Item(label=name, kind=Kind.Module, sort_text=f"2{name}")
+            elif symbol.module != (facts.module.name if facts is not None else ""):
+                kind = _KINDS.get(symbol.kind.value, Kind.Variable)
+                detail = f"{symbol.kind.value} of {symbol.module}"
+                yield Item(label=name, kind=kind, detail=detail, sort_text=f"2{name}")
+
+
+# --------------------------------------------------------------------------- items
+
+
+def _offered(each: Offered) -> Item:
+    return Item(
+        label=each.name,
+        kind=_KINDS[each.keyword],
+        detail=each.usage.split("\n")[-1],
+        documentation=_markdown(f"```prism\n{each.usage}\n```\n\n{each.comment}"),
+    )
+
+
+def _helped(name: str, known: Help | None, kind: Kind, sort: str = "0") -> Item:
+    return Item(
+        label=name,
+        kind=kind,
+        detail=known.usage if known is not None else None,
+        documentation=known.text if known is not None else None,
+        sort_text=f"{sort}{name}",
+    )
+
+
+def _importing(document: Document, name: str, module: str) -> Item:
+    """A name of the standard library, with the import that it needs."""
+    return Item(
+        label=name,
+        kind=Kind.Function,
+        detail=f"from {module} import {name}",
+        sort_text=f"5{name}",
+        additional_text_edits=[import_edit(document, name, module)],
+    )
+
+
+def import_edit(document: Document, name: str, module: str) -> types.TextEdit:
+    """The edit that imports a name: into an import of the module that is there, or a new one."""
+    pattern = rf"^from {re.escape(module)} import ([^#\n]*[^#\s])"
+    found = re.search(pattern, document.text, re.MULTILINE)
+    if found is not None:
+        end = document.places.position(found.end())
+        return types.TextEdit(types.Range(end, end), f", {name}")
+    imports = list(re.finditer(r"^(?:from|import) .*\n?", document.text, re.MULTILINE))
+    at = document.places.position(imports[-1].end() if imports else _below_comment(document.text))
+    return types.TextEdit(types.Range(at, at), f"from {module} import {name}\n")
+
+
+def _below_comment(text: str) -> int:
+    """Where the comment that a file begins with ends."""
+    found = re.match(r"(?:#.*\n)*", text)
+    return found.end() if found else 0
+
+
+def _markdown(text: str) -> types.MarkupContent:
+    return types.MarkupContent(types.MarkupKind.Markdown, text)

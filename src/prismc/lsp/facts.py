@@ -1,0 +1,298 @@
+"""Facts by position: what the checker found out about one file, ready to be asked for a place.
+
+Nothing is worked out again here. The tree says what stands where, the names what it refers to, the
+typed tree beside it its type, the perspective facts how often it varies and who speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from prismc.checker.names.symbols import ModuleNames, Symbol
+from prismc.checker.perspectives.aliases import Aliases, Name
+from prismc.checker.results import CheckedProgram
+from prismc.checker.types import typed
+from prismc.checker.types.model import PointerType
+from prismc.checker.types.walk import (
+    bodies_of,
+    expressions_in,
+    statement_operands,
+    statements_in,
+)
+from prismc.frontend import ast
+from prismc.frontend.walk import children, walk
+from prismc.hardware.groups import Bound
+from prismc.lsp.analysis import Analysis
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+Valued = typed.Expression | typed.Place | typed.Variable
+
+
+class Fact(Record):
+    """Something with a type at a place of one instance."""
+
+    span: Span
+    body: typed.Body
+    value: Valued
+
+
+class Code(Record):
+    """Who speaks at a place of one instance.
+
+    `statement` is the innermost statement there, if any; `narrowings` are those that hide names
+    there, outermost first.
+    """
+
+    body: typed.Body
+    bound: Bound
+    statement: typed.Statement | None
+    narrowings: tuple[typed.Narrow, ...]
+
+
+class Named(Record):
+    """A name at a place and what it refers to."""
+
+    span: Span
+    symbol: Symbol
+
+
+class FileNames:
+    """The tree of one file and what its names refer to."""
+
+    def __init__(self, module: ast.Module, names: ModuleNames) -> None:
+        self.module = module
+        self.names = names
+        self._named: list[Named] | None = None
+
+    def nodes_at(self, offset: int) -> list[ast.Node]:
+        """The nodes around a place, the module first, the smallest last."""
+        chain: list[ast.Node] = [self.module]
+        while True:
+            inner = _holding(children(chain[-1]), offset)
+            if inner is None:
+                return chain
+            chain.append(inner)
+
+    def declaration_at(self, offset: int) -> ast.Declaration | None:
+        """The top-level declaration around a place."""
+        inside = self.nodes_at(offset)[1:2]
+        return inside[0] if inside and isinstance(inside[0], ast.Declaration) else None
+
+    def named(self) -> Sequence[Named]:
+        """Every name of the file that refers to something, in the order of the tree."""
+        if self._named is None:
+            self._named = [found for node in walk(self.module) for found in self._names_in(node)]
+        return self._named
+
+    def named_at(self, offset: int) -> Named | None:
+        """The name at a place, or one that ends there."""
+        found = [n for n in self.named() if n.span.start <= offset <= n.span.end]
+        return min(found, key=lambda n: (n.span.end == offset, _length(n.span)), default=None)
+
+    def _names_in(self, node: ast.Node) -> Iterator[Named]:
+        """The names that one node itself holds, not those of its parts."""
+        match node:
+            case ast.Reference(id=id, span=span):
+                yield from _if_known(span, self.names.uses.get(id))
+            case ast.Member(id=id, name=name):
+                yield from _if_known(name.span, self.names.uses.get(id))
+            case ast.Name(id=id, span=span):
+                symbol = self.names.declared.get(id) or self.names.uses.get(id)
+                yield from _if_known(span, symbol)
+            case ast.ImportedName(name=name, alias=alias):
+                symbol = self.names.top.get((alias or name).text)
+                yield from _if_known(name.span, symbol)
+                if alias is not None:
+                    yield from _if_known(alias.span, symbol)
+
+
+class FileFacts(FileNames):
+    """The facts of one file of a checked program."""
+
+    def __init__(self, checked: CheckedProgram, module: ast.Module) -> None:
+        super().__init__(module, checked.names.modules[module.name])
+        self.checked = checked
+        bodies = checked.program.bodies.values()
+        self.bodies = tuple(b for b in bodies if b.instance.span.file == module.file)
+        self._facts: list[Fact] | None = None
+
+    def facts_at(self, offset: int) -> list[Fact]:
+        """What has a type at a place: the smallest, one for each instance and expansion."""
+        if self._facts is None:
+            self._facts = [fact for body in self.bodies for fact in _facts_in(body)]
+        at = [f for f in self._facts if f.span.start <= offset <= f.span.end]
+        at = [f for f in at if offset < f.span.end] or at
+        smallest = min((_length(fact.span) for fact in at), default=0)
+        return [fact for fact in at if _length(fact.span) == smallest]
+
+    def code_at(self, offset: int) -> list[Code]:
+        """Who speaks at a place: one for each instance of the function around it."""
+        declaration = self.declaration_at(offset)
+        if declaration is None:
+            return []
+        inside = declaration.span
+        return [
+            _code_in(body, offset)
+            for body in self.bodies
+            if inside.start <= body.instance.span.start < inside.end
+        ]
+
+    def variables_in(self, declaration: ast.Declaration) -> dict[str, typed.Variable]:
+        """The variables of a function by name, as its first instance has them; of equal names the
+        last."""
+        for body in self.bodies:
+            if declaration.span.start <= body.instance.span.start < declaration.span.end:
+                return {variable.name: variable for variable in variables_of(body)}
+        return {}
+
+
+@lru_cache(maxsize=64)
+def facts_of(analysis: Analysis, name: str) -> FileFacts | None:
+    """The facts of one file; None where the program was too large to check."""
+    module = analysis.module_of(name)
+    if analysis.checked is None or module is None:
+        return None
+    return FileFacts(analysis.checked, module)
+
+
+def hidden_names(code: Code) -> list[tuple[str, typed.Narrow]]:
+    """The names that may not be used at a place, each with the narrowing that hides it."""
+    if not code.narrowings:
+        return []
+    aliases = Aliases(code.body)
+    found: dict[str, typed.Narrow] = {}
+    for narrow in code.narrowings:
+        inner = {variable for each in narrow.body for variable in _declared_within(each)}
+        inner.update(view.variable for view in narrow.views)
+        outer = [v for v in variables_of(code.body) if v not in inner and _is_pointer(v)]
+        for view in narrow.views:
+            source = _source(view)
+            for variable in outer:
+                if aliases.may_share(source, Name(variable)):
+                    found.setdefault(variable.name, narrow)
+            found.setdefault(source.shown, narrow)
+    return list(found.items())
+
+
+def variables_of(body: typed.Body) -> Iterator[typed.Variable]:
+    """The parameters and all that the body declares, in the order of the text."""
+    yield from body.instance.parameters
+    for statement in statements_in(body.statements):
+        yield from _declared_by(statement)
+
+
+def _if_known(span: Span, symbol: Symbol | None) -> Iterator[Named]:
+    if symbol is not None:
+        yield Named(span=span, symbol=symbol)
+
+
+def _holding(nodes: Iterator[ast.Node], offset: int) -> ast.Node | None:
+    """The node that holds a place, or else one that ends there."""
+    ending = None
+    for node in nodes:
+        if node.span.start <= offset < node.span.end:
+            return node
+        if node.span.end == offset:
+            ending = node
+    return ending
+
+
+def _length(span: Span) -> int:
+    return span.end - span.start
+
+
+def _facts_in(body: typed.Body) -> Iterator[Fact]:
+    file = body.instance.span.file
+    for value in _values_in(body):
+        if value.span.file == file:
+            yield Fact(span=value.span, body=body, value=value)
+
+
+def _values_in(body: typed.Body) -> Iterator[Valued]:
+    yield from variables_of(body)
+    for statement in statements_in(body.statements):
+        yield from _places_of(statement)
+        for operand in statement_operands(statement):
+            yield from expressions_in(operand)
+
+
+def _places_of(statement: typed.Statement) -> tuple[typed.Place, ...]:
+    match statement:
+        case typed.Assign(place=place):
+            return (place,)
+        case typed.AssignSeveral(places=places):
+            return places
+        case typed.Asm(outputs=outputs, updates=updates):
+            return (*outputs, *updates)
+        case _:
+            return ()
+
+
+def _declared_by(statement: typed.Statement) -> Iterator[typed.Variable]:
+    match statement:
+        case (
+            typed.Declare(variable=variable)
+            | typed.DeclareShared(variable=variable)
+            | typed.For(variable=variable)
+        ):
+            yield variable
+        case typed.DeclareSeveral(variables=variables):
+            yield from variables
+        case typed.Narrow(views=views):
+            for view in views:
+                yield view.variable
+                if view.function is not None:
+                    yield view.function.parameter
+        case _:
+            pass
+
+
+def _declared_within(statement: typed.Statement) -> Iterator[typed.Variable]:
+    for inner in statements_in((statement,)):
+        yield from _declared_by(inner)
+
+
+def _is_pointer(variable: typed.Variable) -> bool:
+    return isinstance(typed.read_type(variable), PointerType)
+
+
+def _source(view: typed.View) -> Name:
+    if isinstance(view.source, typed.Slot):
+        return Name(view.source.variable, view.source.index)
+    assert isinstance(view.source, typed.Read)
+    return Name(view.source.variable)
+
+
+# --------------------------------------------------------------------------- who speaks
+
+
+def _code_in(body: typed.Body, offset: int) -> Code:
+    """Down into the statements that hold a place."""
+    bound = body.instance.bound
+    statement: typed.Statement | None = None
+    narrowings: list[typed.Narrow] = []
+    statements = body.statements
+    while (inner := _statement_at(statements, offset)) is not None:
+        statement, statements = inner, ()
+        match inner:
+            case typed.Group(bound=inside, body=within, header=header):
+                if offset > header.end:
+                    bound, statements = inside, within
+            case typed.Split(arms=arms):
+                for arm in arms:
+                    if arm.header.end < offset and arm.span.start <= offset <= arm.span.end:
+                        bound, statements = arm.bound, arm.body
+            case typed.Narrow(body=within, header=header):
+                if offset > header.end:
+                    narrowings.append(inner)
+                    statements = within
+            case _:
+                statements = tuple(s for within in bodies_of(inner) for s in within)
+    return Code(body=body, bound=bound, statement=statement, narrowings=tuple(narrowings))
+
+
+def _statement_at(statements: tuple[typed.Statement, ...], offset: int) -> typed.Statement | None:
+    """The first statement that holds a place: of the copies of a static loop, the first."""
+    return next((s for s in statements if s.span.start <= offset <= s.span.end), None)

@@ -1,0 +1,303 @@
+"""Hover: what a name is, the type and the perspective of an expression, and who speaks there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prismc.checker.names.symbols import Symbol, SymbolKind
+from prismc.checker.sync.plan import Edge, SyncOperation, Where
+from prismc.checker.types import typed
+from prismc.checker.types.model import ArrayType, ErrorType
+from prismc.checker.types.show import show
+from prismc.checker.types.walk import statements_in
+from prismc.frontend import ast
+from prismc.hardware.groups import Bound, Level
+from prismc.hardware.primitives import PRIMITIVES
+from prismc.lsp.analysis import Analysis
+from prismc.lsp.documents import Document
+from prismc.lsp.facts import Code, Fact, FileFacts, facts_of, hidden_names
+from prismc.lsp.lexis import comment_above, is_in_comment_or_string
+from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
+from prismc.source.files import Files
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+_LONGEST = 60  # characters of an expression that are shown
+_MOST = 4  # instances that are told apart
+_FUNCTIONS = (SymbolKind.FUNCTION, SymbolKind.KERNEL, SymbolKind.EXPORT)
+_VERBS = {"read": "read", "write": "written", "atomic update": "updated"}
+
+
+class Hover(Record):
+    """Markdown, and what it speaks of in the text of now; None for the place alone."""
+
+    text: str
+    span: tuple[int, int] | None
+
+
+def hover_at(document: Document, offset: int) -> Hover | None:
+    """What is known at a place; None where that is nothing."""
+    if is_in_comment_or_string(document.text, offset):
+        return None
+    for view in document.views():
+        place = view.shift.to_old(offset)
+        facts = facts_of(view.analysis, document.name)
+        if place is None or facts is None:
+            continue
+        told = _Teller(view.analysis, facts).tell(place)
+        if told is not None:
+            text, span = told
+            shown = None if span is None else view.shift.span_to_new(span.start, span.end)
+            return Hover(text=text, span=shown)
+    return None
+
+
+class _Teller:
+    """Tells what an analysis knows of a place of one file."""
+
+    def __init__(self, analysis: Analysis, facts: FileFacts) -> None:
+        self._analysis = analysis
+        self._facts = facts
+        self._text = analysis.files.known(facts.module.file).text
+
+    def tell(self, offset: int) -> tuple[str, Span | None] | None:
+        """The markdown, and the span of what it speaks of."""
+        subject, span = self._subject(offset)
+        codes = self._facts.code_at(offset)
+        parts = [*subject, *_about_code(codes), *self._operations(codes, offset)]
+        return ("\n\n".join(parts), span) if parts else None
+
+    def _subject(self, offset: int) -> tuple[list[str], Span | None]:
+        """What stands at the place: a declared name, a value, or a word of the language."""
+        named = self._facts.named_at(offset)
+        if named is not None:
+            shown = self._symbol(named.symbol, offset)
+            if shown:
+                return shown, named.span
+        word = self._word(offset)
+        if word is not None:
+            return [_fence(word.usage), word.text], None
+        facts = [fact for fact in self._facts.facts_at(offset) if _has_type(fact)]
+        if facts:
+            return self._values(facts), facts[0].span
+        return [], None
+
+    # ------------------------------------------------------------------ names
+
+    def _symbol(self, symbol: Symbol, offset: int) -> list[str]:
+        if symbol.kind is SymbolKind.BUILTIN:
+            known = BUILTIN_HELP.get(symbol.name)
+            return [] if known is None else [_fence(known.usage), known.text]
+        if symbol.kind is SymbolKind.MODULE:
+            return [_fence(f"import {symbol.name}")]
+        if symbol.kind in _FUNCTIONS or symbol.kind is SymbolKind.GENERIC:
+            return self._declared(symbol)
+        if symbol.kind is SymbolKind.CONSTANT:
+            return [*self._declared(symbol), *self._value_of_constant(offset)]
+        facts = [fact for fact in self._facts.facts_at(offset) if _has_type(fact)]
+        return self._values(facts)
+
+    def _declared(self, symbol: Symbol) -> list[str]:
+        """A declaration as it is written, and the comment above it."""
+        text = self._analysis.files.known(symbol.span.file).text
+        node = symbol.node
+        if node is None:
+            return []
+        comment = comment_above(text, node.span.start)
+        return [_fence(declaration_text(node, text)), *([comment] if comment else [])]
+
+    def _value_of_constant(self, offset: int) -> Iterator[str]:
+        values = [
+            f.value.value
+            for f in self._facts.facts_at(offset)
+            if isinstance(f.value, typed.Constant)
+        ]
+        for value in dict.fromkeys(values):
+            yield f"is `{str(value).lower() if isinstance(value, bool) else value}`"
+
+    def _word(self, offset: int) -> Help | None:
+        """A reserved word or an attribute's name under the cursor."""
+        start = end = offset
+        while start > 0 and (self._text[start - 1].isalnum() or self._text[start - 1] == "_"):
+            start -= 1
+        while end < len(self._text) and (self._text[end].isalnum() or self._text[end] == "_"):
+            end += 1
+        word = self._text[start:end]
+        if self._text[start - 1 : start] == "@":
+            return ATTRIBUTE_HELP.get(word) or LEVEL_HELP.get(word)
+        return STATEMENT_HELP.get(word) or LEVEL_HELP.get(word)
+
+    # ------------------------------------------------------------------ values
+
+    def _values(self, facts: list[Fact]) -> list[str]:
+        """Type and perspective, once where all instances agree."""
+        shown: dict[str, Fact] = {}
+        for fact in facts:
+            shown.setdefault(self._value(fact), fact)
+        if len(shown) == 1:
+            notes = self._notes(next(iter(shown.values())))
+            return [_fence(next(iter(shown))), *notes]
+        lines = [
+            f"{line}    # {_instance_title(fact.body.instance)}" for line, fact in shown.items()
+        ]
+        rest = [] if len(lines) <= _MOST else [f"and {len(lines) - _MOST} more"]
+        return [_fence("\n".join(lines[:_MOST])), *rest]
+
+    def _value(self, fact: Fact) -> str:
+        value = fact.value
+        if isinstance(value, typed.Variable):
+            return variable_text(value)
+        if isinstance(value, typed.VariablePlace):
+            return self._value(Fact(span=fact.span, body=fact.body, value=value.variable))
+        text = " ".join(self._text[value.span.start : value.span.end].split())
+        if len(text) > _LONGEST:
+            text = text[: _LONGEST - 4] + " .."
+        varies = self._facts.checked.perspectives.varies.get(value.id)
+        at = "" if varies is None else f" @ {varies}"
+        if varies is not None and varies.level is Level.CONSTANT:
+            at = "  (constant)"
+        equals = ""
+        if isinstance(value, typed.Constant) and not text[:1].isdigit():
+            equals = f" = {str(value.value).lower()}"
+        return f"{text}: {show(value.type)}{at}{equals}"
+
+    def _notes(self, fact: Fact) -> Iterator[str]:
+        """Where a variable comes from."""
+        value = fact.value
+        if isinstance(value, typed.Read | typed.Slot | typed.VariablePlace):
+            variable = value.variable
+        elif isinstance(value, typed.Variable):
+            variable = value
+        else:
+            return
+        line = self._analysis.files.position(variable.span).line
+        stated = "" if variable.is_stated else ", its perspective that of the code there"
+        yield f"{variable.kind.value} of line {line}{stated}"
+
+    # ------------------------------------------------------------------ barriers
+
+    def _operations(self, codes: Iterable[Code], offset: int) -> list[str]:
+        line = self._analysis.files.known(self._facts.module.file).position(offset).line
+        bodies = [code.body for code in codes]
+        found = [p for p in planned(self._analysis, self._facts, bodies) if p.line == line]
+        return list(dict.fromkeys(f"**{p.title}** {p.where} this line: {p.reason}" for p in found))
+
+
+def declaration_text(node: ast.Node, text: str) -> str:
+    """A declaration as it is written, without its body and its comments."""
+    if isinstance(node, ast.Function | ast.Kernel):
+        lines = text[node.span.start : node.header.end].rstrip().rstrip(":").split("\n")
+        return "\n".join(line.split("#")[0].rstrip() for line in lines)
+    return text[node.span.start : node.span.end].split("#")[0].rstrip()
+
+
+# --------------------------------------------------------------------------- who speaks
+
+
+def _about_code(codes: list[Code]) -> list[str]:
+    """The code perspective, the bound, and what is hidden."""
+    told = dict.fromkeys(_code_line(code.bound) for code in codes)
+    hidden = dict.fromkeys(line for code in codes for line in _hidden_lines(code))
+    return [*told, *hidden]
+
+
+def _code_line(bound: Bound) -> str:
+    return f"code: `{bound.code}`, bound `{show_bound(bound)}`{_base(bound)}"
+
+
+def show_bound(bound: Bound) -> str:
+    """A bound as `@requires` writes it."""
+    levels = (Level.GRID, Level.BLOCK, Level.THREAD)
+    entries = [
+        f"{level.name.lower()}[{bound.size(level)}]" for level in levels if bound.size(level)
+    ]
+    return ", ".join(entries)
+
+
+def _base(bound: Bound) -> str:
+    return f", starting at a multiple of {bound.base}" if bound.base > 1 else ""
+
+
+def _hidden_lines(code: Code) -> Iterator[str]:
+    by_narrowing: dict[typed.Narrow, list[str]] = {}
+    for name, narrow in hidden_names(code):
+        by_narrowing.setdefault(narrow, []).append(name)
+    for narrow, names in by_narrowing.items():
+        views = ", ".join(f"`{view.variable.name}`" for view in narrow.views)
+        listed = ", ".join(f"`{name}`" for name in names)
+        yield f"hidden: {listed}, by the {narrow.kind.value} that makes {views}"
+
+
+# --------------------------------------------------------------------------- barriers
+
+
+class Planned(Record):
+    """An operation of the plan at a line, from 1, in words; `span` is its anchor's."""
+
+    line: int
+    where: str
+    title: str
+    instruction: str
+    reason: str
+    span: Span
+
+
+def planned(
+    analysis: Analysis, facts: FileFacts, bodies: Iterable[typed.Body]
+) -> Iterator[Planned]:
+    """The synchronisation that stands in some instances of a file."""
+    files = analysis.files
+    for body in bodies:
+        plan = facts.checked.plan.instances.get(body.instance.symbol)
+        if plan is None or not plan.operations:
+            continue
+        spans = {statement.id: statement.span for statement in statements_in(body.statements)}
+        for operation in plan.operations:
+            span = spans.get(operation.position.anchor)
+            if span is not None and span.file == facts.module.file:
+                yield _planned(operation, span, files)
+
+
+def _planned(operation: SyncOperation, span: Span, files: Files) -> Planned:
+    is_before = operation.position.where is Where.BEFORE
+    at = span.start if is_before else max(span.start, span.end - 1)
+    return Planned(
+        line=files.known(span.file).position(at).line,
+        where=operation.position.where.value,
+        title=f"{operation.kind.value} of {operation.participants.perspective}",
+        instruction=PRIMITIVES[operation.kind.value].ptx,
+        reason="; ".join(dict.fromkeys(_reason(edge, files) for edge in operation.edges))
+        or "for what was ordered elsewhere",
+        span=span,
+    )
+
+
+def _reason(edge: Edge, files: Files) -> str:
+    first, second = (files.position(side.at).line for side in (edge.earlier, edge.later))
+    earlier, later = (_VERBS[side.kind.value] for side in (edge.earlier, edge.later))
+    around = " of the loop's last round" if edge.around_loop is not None else ""
+    return f"`{edge.earlier.root}` is {earlier} in line {first}{around}, {later} in line {second}"
+
+
+# --------------------------------------------------------------------------- words
+
+
+def _fence(text: str) -> str:
+    return f"```prism\n{text}\n```"
+
+
+def _has_type(fact: Fact) -> bool:
+    return not isinstance(fact.value.type, ErrorType) and not isinstance(fact.value, typed.Refused)
+
+
+def variable_text(variable: typed.Variable) -> str:
+    """A variable as a declaration writes it: name, type, perspective."""
+    is_array = isinstance(variable.type, ArrayType)
+    qualifier = "const " if variable.is_const and is_array else ""
+    slots = f" in {variable.slots} slots" if variable.slots else ""
+    return f"{variable.name}: {qualifier}{show(variable.type)}{slots} @ {variable.perspective}"
+
+
+def _instance_title(instance: typed.Instance) -> str:
+    generics = ", ".join(f"{name} = {value}" for name, value in instance.generics)
+    return generics or instance.name
