@@ -32,15 +32,15 @@ def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session
         )
         file = session.files.known(root)
         if read.builds:
-            build_file(session, file, (TARGETS[target],), (Emit.CUBIN,), _anywhere)
+            build_file(session, file, (TARGETS[target],), (Emit.CUBIN, Emit.HEADER), _anywhere)
         else:
             check_file(session, file)
     return session
 
 
-def _anywhere(target: Target, kind: Emit) -> Path:
+def _anywhere(target: Target | None, kind: Emit) -> Path:
     """Outputs stay in memory."""
-    return Path(f"{target.name}{kind.suffix}")
+    return Path(f"{target or 'all'}{kind.suffix}")
 
 
 def all_words(problem: Problem) -> str:

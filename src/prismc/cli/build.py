@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from prismc.cli.options import (
     target_option,
 )
 from prismc.cli.render import progress, show_problems, table, write
-from prismc.driver.build import Built, Emit, build_file, write_built
+from prismc.driver.build import Built, Emit, Place, build_file, write_built
 from prismc.driver.inputs import STANDARD_INPUT, open_root
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from prismc.backend.toolchain.report import BarrierCounts, KernelReport
 
 
-@click.command(short_help="Build CUDA C++, PTX and cubins.")
+@click.command(short_help="Build CUDA C++, PTX, machine code, and headers to launch it.")
 @click.argument("file", metavar="FILE")
 @click.option(
     "-o",
@@ -44,8 +43,8 @@ if TYPE_CHECKING:
     "kinds",
     type=click.Choice([kind.value for kind in Emit]),
     multiple=True,
-    help="What to write (repeatable). Without it, what OUT's ending says: .cu, .ptx or .cubin; "
-    "else a cubin.",
+    help="What to write (repeatable). Without it, what OUT's ending says: .cu .ptx .cubin .fatbin "
+    ".o .h .json; else a cubin.",
 )
 @target_option
 @click.option(
@@ -97,8 +96,9 @@ def build(
 ) -> int:
     """Build FILE for each target into each kind of output.
 
-    With several targets, their names stand in the outputs' names: `saxpy.sm_90a.cubin`. A build
-    that fails writes nothing and leaves older outputs as they are.
+    With several targets, their names stand in the outputs' names: `saxpy.sm_90a.cubin`. One fatbin,
+    obj, header or record serves all targets. A build that fails writes nothing and leaves older
+    outputs as they are.
     """
     chosen = chosen_targets(targets)
     emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [_kind_of(out)]
@@ -135,9 +135,9 @@ def _kind_of(out: str | None) -> Emit:
 
 def _places(
     file: str, out: str | None, targets: list[Target], kinds: list[Emit]
-) -> Callable[[Target, Emit], Path]:
+) -> Place:
     """Where each output goes."""
-    count = len(targets) * len(kinds)
+    count = sum(1 if kind.is_joint else len(targets) for kind in kinds)
     if out == "-":
         if count > 1:
             raise click.UsageError("`-o -` takes a single output; name one --emit and one --target")
@@ -152,12 +152,12 @@ def _places(
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"{count} outputs go to a folder, and `{out}` is a file")
 
-    def place(target: Target, kind: Emit) -> Path:
-        middle = f".{target.name}" if len(targets) > 1 else ""
+    def place(target: Target | None, kind: Emit) -> Path:
+        middle = f".{target.name}" if target is not None and len(targets) > 1 else ""
         return folder / f"{source.stem}{middle}{kind.suffix}"
 
-    for target in targets:
-        for kind in kinds:
+    for kind in kinds:
+        for target in [None] if kind.is_joint else targets:
             keep_source(source, place(target, kind))
     return place
 

@@ -31,10 +31,30 @@ class Emit(Enum):
     CUDA = "cuda"
     PTX = "ptx"
     CUBIN = "cubin"
+    FATBIN = "fatbin"
+    OBJECT = "obj"
+    HEADER = "header"
+    RECORD = "record"
 
     @property
     def suffix(self) -> str:
-        return ".cu" if self is Emit.CUDA else f".{self.value}"
+        return _SUFFIXES.get(self, f".{self.value}")
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether one output serves all targets."""
+        return self in _JOINT
+
+    @property
+    def needs_machine_code(self) -> bool:
+        return self not in (Emit.CUDA, Emit.HEADER)
+
+
+_SUFFIXES = {Emit.CUDA: ".cu", Emit.OBJECT: ".o", Emit.HEADER: ".h", Emit.RECORD: ".json"}
+_JOINT = (Emit.FATBIN, Emit.OBJECT, Emit.HEADER, Emit.RECORD)
+
+# Where an output goes; those that serve all targets have none.
+Place = Callable[["Target | None", Emit], Path]
 
 
 class Built(Record):
@@ -57,7 +77,7 @@ def build_file(
     file: SourceFile,
     targets: Sequence[Target],
     kinds: Sequence[Emit],
-    place: Callable[[Target, Emit], Path],
+    place: Place,
     step: Step = no_step,
 ) -> Built | None:
     """Everything that is asked for, in memory; None where a problem was reported.
@@ -70,28 +90,62 @@ def build_file(
         return None
     if not all(module.kernels for module, _ in work):
         session.sink.report(NothingToLaunch(at=Span(file.name, 0, 0)))
-    if all(kind is Emit.CUDA for kind in kinds):
-        outputs = [
-            Output(path=place(target, Emit.CUDA), content=module.text.encode())
-            for module, target in work
-        ]
-        return Built(outputs=tuple(outputs), reports=())
-    binaries = _compiled(session, work, step)
+    needs_machine_code = any(kind.needs_machine_code for kind in kinds)
+    binaries: tuple[Binary | None, ...] = ()
+    if needs_machine_code:
+        binaries = _compiled(session, work, step)
+        if session.sink.has_errors() or None in binaries:
+            return None
+    ready = tuple(binary for binary in binaries if binary is not None)
+    outputs = [
+        Output(path=place(target, kind), content=_own_content(kind, module, ready, number))
+        for number, (module, target) in enumerate(work)
+        for kind in kinds
+        if not kind.is_joint
+    ]
+    joint = [kind for kind in kinds if kind.is_joint]
+    if joint:
+        outputs += _joint_outputs(session, file, work, ready, joint, place)
+    reports = tuple(report for binary in ready for report in binary.reports)
     if session.sink.has_errors():
         return None
-    outputs = []
-    reports: list[KernelReport] = []
-    for (module, target), binary in zip(work, binaries, strict=True):
-        if binary is None:
-            return None
-        contents = {
-            Emit.CUDA: module.text.encode(),
-            Emit.PTX: binary.ptx.encode(),
-            Emit.CUBIN: binary.cubin,
-        }
-        outputs += [Output(path=place(target, kind), content=contents[kind]) for kind in kinds]
-        reports += binary.reports
-    return Built(outputs=tuple(outputs), reports=tuple(reports))
+    return Built(outputs=tuple(outputs), reports=reports)
+
+
+def _own_content(
+    kind: Emit, module: CudaModule, binaries: tuple[Binary, ...], number: int
+) -> bytes:
+    """An output of target `number`."""
+    if kind is Emit.CUDA:
+        return module.text.encode()
+    return binaries[number].ptx.encode() if kind is Emit.PTX else binaries[number].cubin
+
+
+def _joint_outputs(
+    session: Session,
+    file: SourceFile,
+    work: Sequence[tuple[CudaModule, Target]],
+    binaries: tuple[Binary, ...],
+    kinds: Sequence[Emit],
+    place: Place,
+) -> list[Output]:
+    """The outputs that serve all targets; fewer where problems were reported."""
+    # Most builds make none of them.
+    from prismc.driver.host import HostOutputs
+
+    host = HostOutputs(session, file, work, binaries)
+    makers = {
+        Emit.FATBIN: host.fatbin,
+        Emit.OBJECT: host.object,
+        Emit.HEADER: host.header,
+        Emit.RECORD: host.record,
+    }
+    made = [(kind, makers[kind]()) for kind in kinds]
+    return [
+        Output(path=place(None, kind), content=content)
+        for kind, content in made
+        if content is not None
+    ]
 
 
 def compiled_module(session: Session, module: CudaModule) -> Binary | None:

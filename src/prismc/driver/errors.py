@@ -76,3 +76,14 @@ class NothingToLaunch(Problem):
     severity = Severity.WARNING
     message = "this file has no kernel: the output holds nothing to launch"
     help_text = "write a `kernel`, or `export` one; a generic kernel needs its arguments there"
+
+
+class ToolUnusable(Problem):
+    code = "P0776"
+    title = "a tool for this kind of output cannot be used"
+    message = "{reason}"
+    help_text = "{remedy}"
+    is_environment: ClassVar[bool] = True
+
+    reason: str
+    remedy: str

@@ -18,9 +18,11 @@ from prismc.source.span import NOWHERE
 
 
 class Binary(Record):
-    """A module compiled for one target, and what its kernels cost there."""
+    """A module compiled for one target, and what its kernels cost there. `compiler` is the name
+    and version of what compiled it."""
 
     target: str
+    compiler: str
     ptx: str
     cubin: bytes
     reports: tuple[KernelReport, ...]
@@ -80,7 +82,13 @@ def _judged(
         return None
     reports = kernel_reports(answer, module)
     _report_spills(reports, module, sink)
-    return Binary(target=answer.target, ptx=answer.ptx, cubin=answer.cubin, reports=reports)
+    return Binary(
+        target=answer.target,
+        compiler=answer.compiler,
+        ptx=answer.ptx,
+        cubin=answer.cubin,
+        reports=reports,
+    )
 
 
 def _report_spills(reports: tuple[KernelReport, ...], module: CudaModule, sink: Sink) -> None:

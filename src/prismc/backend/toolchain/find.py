@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -40,17 +41,49 @@ def find_nvcc(environment: Mapping[str, str] = os.environ, path: Iterable[str] =
         raise ToolchainFailure(
             f"PRISMC_NVCC names `{named}`, which is no file", "set PRISMC_NVCC to the nvcc program"
         )
-    folders = [home / "bin" for home in _homes(environment)]
-    folders += [Path(entry) for entry in environment.get("PATH", "").split(os.pathsep) if entry]
-    folders += [wheel / "bin" for wheel in _wheels(path)]
-    for folder in folders:
-        program = folder / "nvcc"
-        if program.is_file() and os.access(program, os.X_OK):
-            return program
+    if program := _program("nvcc", environment, path):
+        return program
     raise ToolchainFailure(
         "no nvcc was found",
         "put nvcc on PATH, set CUDA_HOME or PRISMC_NVCC, or leave out `--with nvcc`",
     )
+
+
+def find_fatbinary(
+    environment: Mapping[str, str] = os.environ, path: Iterable[str] = sys.path
+) -> Path:
+    """The fatbinary program, which stands beside nvcc. Raises ToolchainFailure."""
+    if program := _program("fatbinary", environment, path):
+        return program
+    raise ToolchainFailure(
+        "no `fatbinary` was found, which packs images for several targets into one file",
+        "install it with `pip install nvidia-cuda-nvcc`, or set CUDA_HOME; "
+        "`--emit obj` needs no such tool",
+    )
+
+
+def find_c_compiler(environment: Mapping[str, str] = os.environ) -> Path:
+    """The C compiler of the machine: CC, else cc, gcc or clang on PATH. Raises ToolchainFailure."""
+    named = environment.get("CC", "")
+    for name in [named] if named else ["cc", "gcc", "clang"]:
+        if found := shutil.which(name, path=environment.get("PATH")):
+            return Path(found)
+    raise ToolchainFailure(
+        f"CC names `{named}`, which is no program" if named else "no C compiler was found",
+        "install gcc or clang, or set CC to a C compiler",
+    )
+
+
+def _program(name: str, environment: Mapping[str, str], path: Iterable[str]) -> Path | None:
+    """A program of the CUDA toolkit: in CUDA_HOME, on PATH, in a wheel on the import path."""
+    folders = [home / "bin" for home in _homes(environment)]
+    folders += [Path(entry) for entry in environment.get("PATH", "").split(os.pathsep) if entry]
+    folders += [wheel / "bin" for wheel in _wheels(path)]
+    for folder in folders:
+        program = folder / name
+        if program.is_file() and os.access(program, os.X_OK):
+            return program
+    return None
 
 
 def _named(place: Path, variable: str) -> Path:

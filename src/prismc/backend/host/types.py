@@ -1,0 +1,72 @@
+"""Types of kernel parameters as C, C++ and Prism spell them."""
+
+from __future__ import annotations
+
+from prismc.backend.cuda_module import KernelParameter
+from prismc.hardware.scalars import SCALARS
+
+# Floats that C lacks are structs of `runtime.h`, except tf32: a float whose low bits are unused.
+_C_SCALARS = {
+    "bool": "bool", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
+    "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "f16": "prism_f16",
+    "bf16": "prism_bf16", "tf32": "float", "f32": "float", "f64": "double",
+    "f8e4m3": "prism_f8e4m3", "f8e5m2": "prism_f8e5m2",
+}  # fmt: skip
+
+# Scalars whose vectors CUDA has too: `float4` (CUDA's `vector_types.h`).
+_CUDA_VECTORS = {
+    "i8": "char", "i16": "short", "i32": "int", "u8": "uchar", "u16": "ushort", "u32": "uint",
+    "f32": "float", "f64": "double", "i64": "longlong", "u64": "ulonglong",
+}  # fmt: skip
+
+_FIELDS = "xyzw"
+
+
+def prism_type(parameter: KernelParameter) -> str:
+    """As the program has it: `ptr(const f32)`."""
+    element = parameter.scalar
+    if parameter.lanes > 1:
+        element = f"vec({element}, {parameter.lanes})"
+    if not parameter.is_pointer:
+        return element
+    return f"ptr({'const ' if parameter.is_const else ''}{element})"
+
+
+def c_element(parameter: KernelParameter) -> str:
+    """The C type of the value, or of what the pointer points to: `const float`, `prism_f32x4`."""
+    name = _C_SCALARS[parameter.scalar]
+    if parameter.lanes > 1:
+        name = vector_name(parameter)
+    return f"const {name}" if parameter.is_const else name
+
+
+def vector_name(parameter: KernelParameter) -> str:
+    return f"prism_{parameter.scalar}x{parameter.lanes}"
+
+
+def vector_type(parameter: KernelParameter) -> str:
+    """The definition of a vector's struct for C and C++, aligned to its size; once in a program."""
+    scalar, lanes, name = parameter.scalar, parameter.lanes, vector_name(parameter)
+    element = _C_SCALARS[scalar]
+    members = f"{', '.join(_FIELDS[:lanes])}" if lanes <= len(_FIELDS) else f"lane[{lanes}]"
+    size = SCALARS[scalar].size * lanes
+    lines = [
+        f"#ifndef {name.upper()}_",
+        f"#define {name.upper()}_",
+        f"typedef struct PRISM_ALIGNED_({size}) {name} {{ {element} {members}; }} {name};",
+    ]
+    # CUDA 13 has two types for each vector of four 8-byte elements.
+    if scalar in _CUDA_VECTORS and lanes <= (4 if SCALARS[scalar].size < 8 else 2):
+        theirs = f"{_CUDA_VECTORS[scalar]}{lanes}"
+        lines += [
+            "#ifdef __cplusplus",
+            f"struct {theirs};",
+            f"template <> struct prism_same_<{name}, {theirs}> : std::true_type {{}};",
+            "#endif",
+        ]
+    return "\n".join([*lines, "#endif"])
+
+
+def pointee_alignment(parameter: KernelParameter) -> int:
+    """Bytes that a pointer's address is a multiple of; 0 for a value."""
+    return SCALARS[parameter.scalar].size * parameter.lanes if parameter.is_pointer else 0

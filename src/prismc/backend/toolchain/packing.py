@@ -1,0 +1,57 @@
+"""Images packed for programs: several in one fatbin, or in an object that links."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from prismc.backend.host.images import Image
+from prismc.backend.toolchain.compilation import ToolchainFailure
+from prismc.backend.toolchain.find import find_c_compiler, find_fatbinary
+
+
+def pack_fatbin(images: Sequence[Image]) -> bytes:
+    """All images in one file that the driver loads. Raises ToolchainFailure."""
+    program = find_fatbinary()
+    with tempfile.TemporaryDirectory(prefix="prismc-") as name:
+        folder = Path(name)
+        options = ["--create=out.fatbin", "-64"]
+        for number, image in enumerate(images):
+            kind = "ptx" if image.ptx_version else "elf"
+            file = f"{number}.{kind}"
+            (folder / file).write_bytes(image.content)
+            architecture = image.target.removeprefix("sm_")
+            options.append(f"--image3=kind={kind},sm={architecture},file={file}")
+        _run(folder, program, *options)
+        return (folder / "out.fatbin").read_bytes()
+
+
+def compile_object(name: str, text: str) -> bytes:
+    """A C text as an object of this machine; `name` is what the object calls it.
+
+    Raises ToolchainFailure.
+    """
+    compiler = find_c_compiler()
+    with tempfile.TemporaryDirectory(prefix="prismc-") as temporary:
+        folder = Path(temporary)
+        (folder / name).write_text(text, encoding="utf-8")
+        _run(folder, compiler, "-c", "-fPIC", name, "-o", "out.o")
+        return (folder / "out.o").read_bytes()
+
+
+def _run(folder: Path, program: Path, *arguments: str) -> None:
+    try:
+        run = subprocess.run(
+            [program, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise ToolchainFailure(
+            f"`{program}` does not start: {error.strerror}", "install it anew"
+        ) from error
+    if run.returncode:
+        said = (run.stderr or run.stdout).strip().splitlines() or [f"exit code {run.returncode}"]
+        raise ToolchainFailure(
+            f"`{program.name}` fails: {said[0]}", "install a newer version of this tool"
+        )
