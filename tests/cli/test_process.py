@@ -63,7 +63,7 @@ import sys
 from prismc.cli import check
 def broken(*arguments):
     raise ValueError("it went\\nwrong")
-check.check_file = broken
+check.check_files = broken
 sys.argv = ["prismc", "check", "-"]
 from prismc.cli.entry import main
 sys.exit(main())
@@ -88,7 +88,7 @@ from prismc.cli import check
 def slow(*arguments):
     print("checking", flush=True)
     time.sleep(60)
-check.check_file = slow
+check.check_files = slow
 sys.argv = ["prismc", "check", "-"]
 from prismc.cli.entry import main
 sys.exit(main())

@@ -8,15 +8,18 @@ import click
 
 from prismc.cli.options import (
     Presentation,
+    cache_option,
     chosen_targets,
     compile_options,
     compiler_options,
+    jobs_option,
     sync_option,
     target_option,
 )
 from prismc.cli.render import show_problems, write
+from prismc.driver.cache import Cache
+from prismc.driver.checking import check_files
 from prismc.driver.inputs import root_files
-from prismc.driver.pipeline import check_file
 from prismc.driver.session import Session
 from prismc.source.record import replace
 
@@ -33,11 +36,15 @@ from prismc.source.record import replace
     "warning, or nothing.",
 )
 @sync_option
+@jobs_option
+@cache_option
 @compile_options
 def check(
     paths: tuple[str, ...],
     races: str,
     placement: str,
+    jobs: int,
+    cache: Cache | None,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -49,13 +56,13 @@ def check(
 
     PATH is a file, a folder (all `.prism` files below it), or `-` for standard input.
     """
-    session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
+    wanted = [
+        replace(compiler_options(target, defines, include, placement=placement), races=races)
+        for target in chosen_targets(targets)
+    ]
+    session = Session(wanted[0], cache=cache)
     files = root_files(session, paths)
-    for target in chosen_targets(targets):
-        options = compiler_options(target, defines, include, placement=placement)
-        session.options = replace(options, races=races)
-        for file in files:
-            check_file(session, file)
+    check_files(session, files, wanted, jobs)
     show_problems(
         session, Presentation(format=format_, color=color, max_errors=max_errors), sys.stdout
     )

@@ -17,6 +17,7 @@ COMMANDS = {
     "fmt": "fmt",
     "dump": "dump",
     "lsp": "lsp",
+    "cache": "cache",
     "explain": "explain",
     "targets": "targets",
 }

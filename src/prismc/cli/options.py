@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from prismc.driver.cache import Cache, open_cache
 from prismc.driver.options import Options
+from prismc.driver.workers import usual_jobs
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
 from prismc.source.record import Value
 
@@ -122,6 +124,38 @@ sync_option = click.option(
     default="fewest",
     show_default=True,
     help="Where barriers are put: as few as suffice, or where the Prism paper puts them.",
+)
+
+jobs_option = click.option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=usual_jobs,
+    help="How many files to work on at a time; without it, one for each processor.",
+)
+
+
+def user_cache() -> Cache:
+    """The user's cache, for whatever a command may find there."""
+    try:
+        return open_cache()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _chosen_cache(
+    context: click.Context, parameter: click.Parameter, is_used: bool
+) -> Cache | None:
+    return user_cache() if is_used else None
+
+
+cache_option = click.option(
+    "--cache/--no-cache",
+    "cache",
+    default=True,
+    callback=_chosen_cache,
+    help="Whether to use and keep results of earlier runs, where `prismc cache path` says.",
 )
 
 

@@ -45,6 +45,16 @@ class ModuleGraph(Record):
         """The module that an import of `module` names; None when that was reported."""
         return self.imports.get((module.name, node.id))
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every import names a module that could be read."""
+        return all(
+            self.imported(module, node) is not None
+            for module in self.modules
+            for node in module.declarations
+            if isinstance(node, AnyImport)
+        )
+
 
 class Parsed(NamedTuple):
     """A file's tree, named after nothing in particular, and what is wrong with its syntax."""

@@ -1,0 +1,41 @@
+"""Checking many files: each root by itself, remembered, several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prismc.driver.dependencies import Json, Texts
+from prismc.driver.findings import find, task_key
+from prismc.driver.options import Options
+from prismc.driver.pipeline import CHECKS, run_stages
+from prismc.driver.session import Session
+from prismc.source.files import SourceFile
+
+
+def check_files(
+    session: Session, files: Sequence[SourceFile], options: Sequence[Options], jobs: int = 1
+) -> None:
+    """Check every file with every one of the options; all problems go to the session's sink.
+
+    What they say does not depend on `jobs`, nor on what the session's cache holds.
+    """
+    tasks = [_Check(session, file, each) for each in options for file in files]
+    find(session, tasks, jobs, lambda number: None)
+
+
+class _Check:
+    """The check of one root file."""
+
+    def __init__(self, session: Session, file: SourceFile, options: Options) -> None:
+        self._file = file
+        self._options = options
+        self.key = task_key("check", options, file) if session.cache else ""
+
+    def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
+        session.options = self._options
+        facts: dict[str, object] = {}
+        run_stages(session, self._file, CHECKS, facts)
+        return {}, [], Texts(session).written_down(facts, session.problems)
+
+    def contents(self, record: Json) -> list[bytes | None]:
+        return []

@@ -1,0 +1,134 @@
+"""What runs over single root files found and made, remembered, and worked out in parallel.
+
+A task is one root file with all that decides its result; its finding is plain data, so that it can
+come from another process or from the cache as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol
+
+from prismc.diagnostics.problem import Problem
+from prismc.driver.dependencies import Json, Texts
+from prismc.driver.errors import TooLarge
+from prismc.driver.options import Options
+from prismc.driver.session import Session
+from prismc.driver.told import read, tell
+from prismc.driver.workers import shared_work
+from prismc.hardware.targets import Target
+from prismc.source.digest import text_digest
+from prismc.source.files import SourceFile, UnreadableFile
+from prismc.source.identity import compiler_identity
+from prismc.source.resources import stdlib_folder
+
+Step = Callable[[int], None]
+
+
+class Finding(NamedTuple):
+    """`record` holds the problems, told, what they depend on, and what the task adds.
+
+    `contents` are those of outputs, in the task's order; None for one that needs no writing.
+    """
+
+    record: Json
+    contents: list[bytes | None]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        found: tuple[Problem, ...] = read(self.record["problems"])
+        return found
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that this was found in, the root first."""
+        return [name for name, _, _ in (self.record["depends"] or {"files": ()})["files"]]
+
+
+class Task(Protocol):
+    """One root file and what is to be found about it. `key` is that of the cache."""
+
+    @property
+    def key(self) -> str: ...
+
+    def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
+        """What the task adds to the record, contents of outputs, and what both depend on.
+
+        Problems go to the session, which is the task's own. Without dependencies, as after a
+        failure of the machine, the finding is not kept.
+        """
+
+    def contents(self, record: Json) -> list[bytes | None] | None:
+        """The contents that belong to a record of an earlier run; None if some are lost."""
+
+
+def find(session: Session, tasks: Sequence[Task], jobs: int, step: Step) -> list[Finding]:
+    """The finding of each task, from the cache or worked out by up to `jobs` processes.
+
+    `step` hears of each task that is done, by its number. All problems go to the session's sink.
+    """
+    texts = Texts(session)
+    found = [_recalled(session, texts, task) for task in tasks]
+    missing = [number for number, finding in enumerate(found) if finding is None]
+    for number in set(range(len(tasks))).difference(missing):
+        step(number)
+
+    def work(index: int) -> Finding:
+        return _worked_out(session, texts, tasks[missing[index]])
+
+    for index, answer in shared_work(work, len(missing), jobs):
+        finding = work(index) if answer is None else Finding(*answer)
+        found[missing[index]] = finding
+        step(missing[index])
+    complete = [finding for finding in found if finding is not None]
+    for finding in complete:
+        _report(session, finding)
+    return complete
+
+
+def task_key(kind: str, options: Options, file: SourceFile, *more: object) -> str:
+    """The key of what is found about a file with these options, by this compiler."""
+    chosen = [_chosen(getattr(options, field)) for field in options.__fields__]
+    parts = [kind, compiler_identity(), stdlib_folder(), chosen, file.name, text_digest(file.text)]
+    return text_digest(repr([*map(str, parts), *map(str, more)]))
+
+
+def _chosen(value: Any) -> str:
+    return value.name if isinstance(value, Target) else repr(value)
+
+
+def _recalled(session: Session, texts: Texts, task: Task) -> Finding | None:
+    """The finding of an earlier run, if nothing that it depends on has changed since."""
+    record = session.cache.recall(task.key) if session.cache else None
+    if record is None or not texts.hold(record["depends"]):
+        return None
+    contents = task.contents(record)
+    return None if contents is None else Finding(record, contents)
+
+
+def _worked_out(session: Session, texts: Texts, task: Task) -> Finding:
+    own = session.branch(session.options)
+    more, contents, depends = task.work(own)
+    problems = own.problems
+    record = {**more, "problems": tell(problems), "depends": depends}
+    if session.cache and depends and all(map(_is_lasting, problems)):
+        for content in contents:
+            session.cache.keep(content)
+        session.cache.remember(task.key, record)
+    return Finding(record, [*contents])
+
+
+def _is_lasting(problem: Problem) -> bool:
+    """Whether the same files would give the problem again: not one of the machine."""
+    return not problem.is_environment and not isinstance(problem, TooLarge)
+
+
+def _report(session: Session, finding: Finding) -> None:
+    """Hand the problems on, with the texts that they point into, which another process read."""
+    for problem in finding.problems:
+        for name in (problem.at.file, *(related.at.file for related in problem.related)):
+            with suppress(UnreadableFile):
+                if name:
+                    session.files.read(name)
+        session.sink.report(problem)
