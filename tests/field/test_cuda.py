@@ -104,7 +104,7 @@ def test_a_grid_barrier_needs_all_blocks_to_run(order: Order) -> None:
     assert not _run(case, ptx, launch, Plan(order=order, resident=4)).findings
     (finding,) = _run(case, ptx, launch, Plan(order=order, resident=3)).findings
     assert finding.kind is Kind.DEADLOCK
-    assert "1 blocks have not started: 3 run at a time" in finding.message
+    assert "1 block has not started: 3 run at a time" in finding.message
 
 
 @pytest.mark.parametrize(("defines", "written", "read"), [("FAULT=1", 1, 8), ("", 2, 2)])

@@ -23,6 +23,7 @@ from prismc.cli.render import Progress, progress, show_problems, write
 from prismc.driver.inputs import open_root
 from prismc.driver.session import Session
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
+from prismc.source.record import replace
 
 if TYPE_CHECKING:
     from prismc.driver.expectations import Judgement
@@ -79,6 +80,10 @@ KINDS = (
 @click.option(
     "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
     help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
+)  # fmt: skip
+@click.option(
+    "--resident", metavar="N", type=click.IntRange(min=1), default=None,
+    help="How many blocks run at a time; others start when some have ended. Default: all.",
 )  # fmt: skip
 @click.option("--no-checks", is_flag=True, help="Only compute; watch for nothing but bounds.")
 @click.option(
@@ -194,7 +199,10 @@ class _Run:
             dynamic_shared=options["dynamic_shared"],
             cluster=options["cluster"] or 0,
         )
-        plans = adversaries(options["schedules"], options["seed"])
+        plans = tuple(
+            replace(plan, resident=options["resident"] or 0)
+            for plan in adversaries(options["schedules"], options["seed"])
+        )
         found = []
         blocks = prod(options["grid"])
         with progress(len(plans) * blocks, "running", "ran") as bar:

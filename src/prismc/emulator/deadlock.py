@@ -124,7 +124,8 @@ def _loop(machine: Machine, batch: Batch, resting: Resting, unstarted: int) -> N
     message, help = _why(batch, watched), _MEND_LOOP
     if unstarted:
         resident = machine.schedule.plan.resident
-        message += f", and {unstarted} blocks have not started: {resident} run at a time"
+        blocks = "1 block has" if unstarted == 1 else f"{unstarted} blocks have"
+        message += f", and {blocks} not started: {resident} run at a time"
         help = _MEND_GRID
     machine.findings.add(
         Finding(

@@ -142,7 +142,10 @@ class Machine:
                 self.check_time()
 
     def _may_start(self, waiting: list[Lanes], active: list[Batch]) -> bool:
-        """Whether there are blocks that have not started, and room for the next of them."""
+        """Whether there are blocks that have not started, and room for the next of them.
+
+        A cluster of more blocks than may be resident still runs, by itself.
+        """
         if not waiting or not active or not self.schedule.plan.resident:
             return bool(waiting)
         held = sum(batch.held_blocks() for batch in active)
@@ -179,9 +182,14 @@ class Machine:
             # What races need to know of a block grows with its shared memory and its warps.
             shadow = self.shared_end * (self.shape.width // WARP + 4) * _SHADOW_PER_BYTE
             per_batch = min(per_batch, max(1, _MOST_SHADOW // (shadow * cluster)) * cluster)
+        first = len(blocks)
         if self.schedule.plan.resident:
-            per_batch = cluster
-        return [blocks[start : start + per_batch] for start in range(0, len(blocks), per_batch)]
+            # Those that run first may do so together; each of the others starts when one has ended.
+            first = min(first, max(1, self.schedule.plan.resident // cluster) * cluster)
+        starts = [*range(0, first, per_batch), *range(first, len(blocks), cluster)]
+        return [
+            blocks[start:end] for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True)
+        ]
 
     def _by_cluster(self, blocks: Lanes) -> Lanes:
         """The same order with the blocks of each cluster side by side, by rank."""
