@@ -170,15 +170,18 @@ class Decoder:
         step, findings = decoded.step, self.linkage.findings
         # Compilers copy accumulators to their next names wherever they like.
         is_copy = instruction.form.name == "mov"
-        changes = not is_copy and not used.isdisjoint(results_of(instruction))
+        changed = frozenset() if is_copy else used.intersection(results_of(instruction))
 
         def watched(run: Run) -> None:
             products = run.batch.products
-            if changes:
+            if changed:
                 products.change(run)
-            product = products.touch(run, used) if products.pending else None
-            if product is not None and not is_copy:
-                findings.accumulators_in_flight(run, instruction, product)
+            if products.pending:
+                product = products.touch(run, used)
+                if product is not None and not is_copy:
+                    findings.accumulators_in_flight(run, instruction, product)
+                elif changed and (product := products.reads(run, changed)) is not None:
+                    findings.operands_in_flight(run, instruction, product)
             step(run)
 
         return Decoded(step=watched, end=decoded.end, members=decoded.members)

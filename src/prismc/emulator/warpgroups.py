@@ -31,7 +31,7 @@ _CHUNK = 16
 class Pending:
     """One product of some warps of one warpgroup: its operands as they were at the issue.
 
-    `left` is A `[64, depth]`, or None with `left_at`, where A lies in shared memory; `right_at` is
+    `registers` are the accumulators, `operands` the registers that hold A, if any do. `left` is A `[64, depth]`, or None with `left_at`, where A lies in shared memory; `right_at` is
     where B lies. Both are flat offsets into the shared region, `[rows, depth, bytes]`.
     """
 
@@ -40,6 +40,7 @@ class Pending:
         product: Product,
         frame: Frame,
         registers: tuple[int, ...],
+        operands: frozenset[int],
         warps: Lanes,
         left: Lanes | None,
         left_at: Lanes | None,
@@ -51,6 +52,7 @@ class Pending:
         self.product = product
         self.frame = frame
         self.registers = registers
+        self.operands = operands
         self.warps = warps
         self.left = left
         self.left_at = left_at
@@ -121,14 +123,27 @@ class WarpgroupProducts:
         Returns the instruction of such a product, if there was one.
         """
         found = None
-        warps = set(self._warps(run).tolist())
-        for item in self.pending:
-            if item.frame is run.frame and warps.intersection(item.warps.tolist()):
-                if not item.done and registers.intersection(item.registers):
-                    self._compute_all_before(item)
-                if registers.intersection(item.registers):
-                    found = item.operation.site
+        for item in self._in_flight(run):
+            if registers.intersection(item.registers):
+                self._compute_all_before(item)
+                found = item.operation.site
         return found
+
+    def reads(self, run: Run, registers: frozenset[int]) -> Instruction | None:
+        """A product that may still read A from registers that some instruction changes."""
+        for item in self._in_flight(run):
+            if registers.intersection(item.operands):
+                return item.operation.site
+        return None
+
+    def _in_flight(self, run: Run) -> list[Pending]:
+        """The products that warps of a run have not waited for."""
+        warps = set(self._warps(run).tolist())
+        return [
+            item
+            for item in self.pending
+            if item.frame is run.frame and warps.intersection(item.warps.tolist())
+        ]
 
     def finish(self) -> None:
         """Completes everything, as the end of the threads does."""

@@ -111,6 +111,7 @@ class _Multiply:
             product=product,
             frame=run.frame,
             registers=self.registers,
+            operands=frozenset(source.slot for source in self.left),
             warps=warps,
             left=left,
             left_at=left_at,

@@ -72,13 +72,24 @@ class WarpFaults(Collector):
         )  # fmt: skip
 
     def accumulators_in_flight(self, run: Run, site: Instruction, product: Instruction) -> None:
-        """Registers of an asynchronous product are used before anybody has waited for it."""
+        """Accumulators of an asynchronous product are used before anybody has waited for it."""
+        message = f"uses registers that an asynchronous `{product.form.name}` still changes"
+        self._registers_in_flight(run, site, product, message)
+
+    def operands_in_flight(self, run: Run, site: Instruction, product: Instruction) -> None:
+        """Registers with a fragment of A are changed before anybody has waited for the product."""
+        message = f"changes registers that an asynchronous `{product.form.name}` still reads"
+        self._registers_in_flight(run, site, product, message)
+
+    def _registers_in_flight(
+        self, run: Run, site: Instruction, product: Instruction, message: str
+    ) -> None:
         if not self.is_new(Kind.LIFETIME, site, product, times=run.count):
             return
         self.add(
             Finding(
                 kind=Kind.LIFETIME,
-                message=f"uses registers that an asynchronous `{product.form.name}` still changes",
+                message=message,
                 help="wait for the product's group (`wgmma.wait_group`) first",
                 site=site,
                 threads=self.threads(run, None),
