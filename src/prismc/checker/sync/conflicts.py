@@ -102,11 +102,13 @@ class Conflicts:
             and order.is_total(pending.access.footprint.threads, self._everyone)
         )
 
+    def settles_all(self, order: Coverage) -> bool:
+        """Whether an order leaves nothing to do for accesses before it that are no copies."""
+        return self._is_last_word(order) and order.is_total(self._everyone, self._everyone)
+
     def is_complete(self, order: Coverage) -> bool:
         """Whether everyone waited for everyone, and for all that was pending."""
-        if self.has_copies or not self._is_last_word(order):
-            return False
-        return order.is_total(self._everyone, self._everyone)
+        return not self.has_copies and self.settles_all(order)
 
     def _is_last_word(self, order: Coverage) -> bool:
         return bool(order.classes) and not self.has_others

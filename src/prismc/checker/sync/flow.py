@@ -51,6 +51,16 @@ class State:
         for item in pending:
             self._add(item)
 
+    def copy(self) -> State:
+        """The same place on the path, to go on from in another way."""
+        other = State(self._conflicts, self._units)
+        other._pending = {memory: dict(behind) for memory, behind in self._pending.items()}
+        other._position = dict(self._position)
+        other._keys = {number: list(keys) for number, keys in self._keys.items()}
+        other._entries, other._exits = dict(self._entries), dict(self._exits)
+        other._through, other.is_live = self._through, self.is_live
+        return other
+
     def conflict(self, summary: Summary) -> Conflict | None:
         """The first access of a node that needs an order after something that is behind."""
         return next(self.conflicts(summary), None)
@@ -93,9 +103,13 @@ class State:
     def barrier(self, order: Coverage) -> None:
         """All threads of each unit wait for one another here, or what else `order` says happens."""
         self._through = then(self._through, order)
+        is_total = self._conflicts.settles_all(order)
         for memory, behind in list(self._pending.items()):
+            copies = [item for item in behind.values() if item.access.is_async]
+            if not order.classes and not copies:
+                continue
             self._pending[memory] = {}
-            for pending in behind.values():
+            for pending in copies if is_total else behind.values():
                 self._add(_after(pending, order))
 
     def apply(self, summary: Summary) -> None:
@@ -103,10 +117,12 @@ class State:
         if not self.is_live:
             return
         self._enter(summary)
-        exits = dict(summary.exits)
-        normal = exits.pop(Exit.NORMAL, None)
-        for kind, flow in exits.items():
-            self._leave(kind, flow)
+        normal: Flow | None = None
+        for kind, flow in summary.exits:
+            if kind is Exit.NORMAL:
+                normal = flow
+            else:
+                self._leave(kind, flow)
         if normal is None:
             self.is_live = False
             return
@@ -134,6 +150,8 @@ class State:
         return Summary(entries=tuple(self._entries.values()), exits=tuple(exits.items()))
 
     def _enter(self, summary: Summary) -> None:
+        if self._conflicts.is_complete(self._through):
+            return
         for entry in summary.entries:
             before = then(self._through, entry.before)
             if self._conflicts.is_complete(before):

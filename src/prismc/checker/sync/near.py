@@ -80,7 +80,15 @@ def known_elements(footprint: Footprint) -> dict[int, None]:
     found: dict[int, None] = {}
     for point in footprint.points:
         offset = point.form.get(ONE, 0)
-        for thread in threads_in(point.threads):
-            start = offset if isinstance(offset, int) else offset[thread]
-            found.update((start + lane, None) for lane in range(footprint.lanes))
+        starts: Iterable[int]
+        if isinstance(offset, int):
+            starts = (offset,)
+        elif point.threads.bit_count() == len(offset):
+            starts = offset
+        else:
+            starts = [offset[thread] for thread in threads_in(point.threads)]
+        if footprint.lanes == 1:
+            found |= dict.fromkeys(starts)
+        else:
+            found |= dict.fromkeys(s + lane for s in starts for lane in range(footprint.lanes))
     return found

@@ -52,7 +52,7 @@ class ScopeCircle(Circle):
         if self.around.speaks_alone:
             return None
         state = self.around.state()
-        state.expect(self.expected(chosen, gaps))
+        state.expect(self.expected(self.iteration(chosen, gaps)))
         found = state.conflict(self.test)
         if found is not None and self.size not in gaps:
             return Gap(index=self.size, conflict=found)

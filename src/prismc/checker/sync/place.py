@@ -11,7 +11,7 @@ linear-time algorithm for optimal barrier placement", PPoPP 2005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Coverage, barrier
@@ -46,6 +46,8 @@ from prismc.source.record import Record
 MOST_OPTIONS = 8
 # In a body of more nodes a circle is not opened at every gap, only where one has to be.
 MOST_STARTS = 16
+# How many nodes are looked at to choose between placements of the one before them.
+MOST_AHEAD = 64
 
 
 # The conflicts that ask for barriers, by gap: the node that the barrier stands in front of; after
@@ -110,33 +112,41 @@ class _Region:
 
     def sequence(self, nodes: Sequence, expected: tuple[Pending, ...] = ()) -> Planned:
         """Plan nodes that run one after the other, after accesses that are `expected` behind."""
-        options = [self._options(node) for node in nodes]
-        chosen = [found[0] for found in options]
-
-        def cost(trial: list[Planned]) -> int:
-            return len(self._greedy(nodes, trial, expected))
-
-        self._choose(options, chosen, cost_of=cost)
-        gaps = _places(self._greedy(nodes, chosen, expected))
+        state = self.state()
+        state.expect(expected)
+        chosen, gaps = self.chosen([self._options(node) for node in nodes], state)
         return Planned(
             insertions=self.insertions(nodes, chosen, gaps, around=None),
             summary=self.along(chosen, gaps),
         )
 
-    def _choose(
-        self,
-        options: list[tuple[Planned, ...]],
-        chosen: list[Planned],
-        *,
-        cost_of: Callable[[list[Planned]], int],
-    ) -> None:
-        """Take for each node in turn the option that leaves the fewest barriers around it."""
+    def chosen(
+        self, options: list[tuple[Planned, ...]], state: State
+    ) -> tuple[list[Planned], Gaps]:
+        """For each node in turn the option after which barriers come latest, and the barriers: each
+        just before the first node that needs one. (A barrier that comes later never makes more
+        barriers necessary behind it.)"""
+        chosen = [found[0] for found in options]
+        gaps: dict[int, Conflict] = {}
         for index, found in enumerate(options):
             if len(found) > 1:
-                costs = [
-                    cost_of([*chosen[:index], option, *chosen[index + 1 :]]) for option in found
-                ]
-                chosen[index] = found[costs.index(min(costs))]
+                ahead = [self._next_barriers(state.copy(), chosen, index, each) for each in found]
+                chosen[index] = found[ahead.index(max(ahead))]
+            gaps |= _places(self.walk(state, chosen, range(index, index + 1)))
+        return chosen, gaps
+
+    def _next_barriers(
+        self, state: State, chosen: list[Planned], index: int, option: Planned
+    ) -> list[int]:
+        """The gaps of the next barriers, if node `index` is planned so: up to the first one behind
+        the node, or the end of what is looked at."""
+        trial = [option, *chosen[index + 1 : index + MOST_AHEAD]]
+        found: list[int] = []
+        for gap in self.walk(state, trial, range(len(trial))):
+            found.append(gap.index)
+            if gap.index:
+                return found
+        return [*found, len(trial)]
 
     def _options(self, node: Node) -> tuple[Planned, ...]:
         """The ways to plan a node's inside, the preferred one first."""
@@ -172,17 +182,8 @@ class _Region:
         """The start of a path through this code."""
         return State(self.conflicts, self._region.units)
 
-    def _greedy(
-        self, nodes: Sequence, chosen: list[Planned], expected: tuple[Pending, ...]
-    ) -> list[Gap]:
+    def walk(self, state: State, chosen: list[Planned], order: Iterable[int]) -> Iterator[Gap]:
         """Barriers for a straight line: each just before the first node that needs one."""
-        state = self.state()
-        state.expect(expected)
-        return list(self.walk(state, nodes, chosen, range(len(nodes))))
-
-    def walk(
-        self, state: State, nodes: Sequence, chosen: list[Planned], order: Iterable[int]
-    ) -> Iterator[Gap]:
         for index in order:
             found = self._needed(state, chosen[index].summary)
             if found is not None:
@@ -232,13 +233,8 @@ class _Region:
 
     def _loop(self, node: Loop) -> tuple[Planned, ...]:
         options = [self._options(inner) for inner in node.body]
-        chosen = [found[0] for found in options]
         circle = self._circle(self, node)
-
-        def cost(trial: list[Planned]) -> int:
-            return min(len(gaps) for gaps in circle.placements(trial))
-
-        self._choose(options, chosen, cost_of=cost)
+        chosen = circle.chosen(options)
         placements = circle.placements(chosen)
         return tuple(circle.planned(chosen, gaps) for gaps in placements[:MOST_OPTIONS])
 
@@ -254,6 +250,21 @@ class Circle:
         self.test = step_summary(self._conflicts, loop.test)
         self.size = len(loop.body)
 
+    def chosen(self, options: list[tuple[Planned, ...]]) -> list[Planned]:
+        """For each node in turn the option that leaves the fewest barriers around it; in a long
+        body, the one after which they come latest."""
+        if len(options) >= MOST_STARTS:
+            state = self.around.state()
+            state.apply(self.test)
+            return self.around.chosen(options, state)[0]
+        chosen = [found[0] for found in options]
+        for index, found in enumerate(options):
+            if len(found) > 1:
+                trials = [[*chosen[:index], option, *chosen[index + 1 :]] for option in found]
+                costs = [len(self.placements(trial)[0]) for trial in trials]
+                chosen[index] = found[costs.index(min(costs))]
+        return chosen
+
     def placements(self, chosen: list[Planned]) -> list[Gaps]:
         """The smallest sets of gaps that put everything inside the loop in order."""
         first = self._first_interval(chosen)
@@ -262,16 +273,23 @@ class Circle:
         starts, conflict = first
         if self.size < MOST_STARTS:
             starts = range(self.size + 1)
-        found: list[Gaps] = []
+        found: dict[tuple[int, ...], Gaps] = {}
         for start in starts:
             gaps = {start: conflict, **_places(self._from(start, chosen))}
-            found += [self._repaired(chosen, same) for same in self._equals(gaps)]
-        least = min(len(gaps) for gaps in found)
-        smallest: dict[tuple[int, ...], Gaps] = {}
-        for candidate in found:
-            if len(candidate) == least:
-                smallest.setdefault(tuple(sorted(candidate)), candidate)
-        return list(smallest.values())
+            for same in self._equals(gaps):
+                found.setdefault(tuple(sorted(same)), same)
+        return self._smallest(chosen, found.values())
+
+    def _smallest(self, chosen: list[Planned], candidates: Iterable[Gaps]) -> list[Gaps]:
+        """The smallest of the sets, once they are whole; repair only ever adds to one."""
+        found: dict[tuple[int, ...], Gaps] = {}
+        for gaps in sorted(candidates, key=len):
+            if found and len(gaps) > min(map(len, found)):
+                break
+            whole = self._repaired(chosen, gaps)
+            found.setdefault(tuple(sorted(whole)), whole)
+        least = min(map(len, found))
+        return [gaps for places, gaps in found.items() if len(places) == least]
 
     def planned(self, chosen: list[Planned], gaps: Gaps) -> Planned:
         """The whole loop with barriers in `gaps`."""
@@ -279,7 +297,7 @@ class Circle:
         summary = loop_of(
             self._conflicts,
             self.test,
-            self._iteration(chosen, gaps),
+            self.iteration(chosen, gaps),
             loop.loop,
             runs=loop.runs,
             ends=loop.ends,
@@ -289,14 +307,15 @@ class Circle:
             summary=in_sequence(self._conflicts, (self._head, summary)),
         )
 
-    def _first_interval(self, chosen: list[Planned]) -> tuple[Iterable[int], Conflict] | None:
+    def _first_interval(self, chosen: list[Planned]) -> tuple[Collection[int], Conflict] | None:
         """The gaps of the shortest interval that is known to need a barrier, and its conflict."""
-        intervals: list[tuple[list[int], Conflict]] = []
+        intervals: list[tuple[Collection[int], Conflict]] = []
+        node_of = _nodes_by_access(chosen)
         state = self.around.state()
         state.apply(self.test)
-        for gap in self.around.walk(state, self._loop.body, chosen, range(self.size)):
-            start = self._node_of(gap.conflict, chosen) + 1
-            intervals.append((list(range(start, gap.index + 1)), gap.conflict))
+        for gap in self.around.walk(state, chosen, range(self.size)):
+            start = node_of.get(gap.conflict.earlier.number, -1) + 1
+            intervals.append((range(start, gap.index + 1), gap.conflict))
         if not intervals:
             found = None if self.around.speaks_alone else self._open(chosen, {})
             if found is None:
@@ -304,27 +323,25 @@ class Circle:
             intervals.append((self._gaps_around(found, chosen), found))
         return min(intervals, key=lambda interval: len(interval[0]))
 
-    def _gaps_around(self, conflict: Conflict, chosen: list[Planned]) -> list[int]:
+    def _gaps_around(self, conflict: Conflict, chosen: list[Planned]) -> Collection[int]:
         """The gaps on the way from an access over the back edge to the later one."""
-        earlier = self._node_of(conflict, chosen)
-        later = _index_of(conflict.later.number, chosen)
-        return list(dict.fromkeys((*range(later + 1), *range(earlier + 1, self.size + 1))))
-
-    def _node_of(self, conflict: Conflict, chosen: list[Planned]) -> int:
-        return _index_of(conflict.earlier.number, chosen)
+        node_of = _nodes_by_access(chosen)
+        earlier = node_of.get(conflict.earlier.number, -1)
+        later = node_of.get(conflict.later.number, -1)
+        return dict.fromkeys((*range(later + 1), *range(earlier + 1, self.size + 1)))
 
     def _from(self, start: int, chosen: list[Planned]) -> Iterator[Gap]:
         """Further barriers, greedily, once around from one in gap `start`."""
-        around, body = self.around, self._loop.body
+        around = self.around
         state = around.state()
-        yield from around.walk(state, body, chosen, range(start, self.size))
+        yield from around.walk(state, chosen, range(start, self.size))
         state.cross(self._loop.loop)
         found = state.conflict(self.test)
         if found is not None and start != self.size:
             yield Gap(index=self.size, conflict=found)
             state.barrier(around.order)
         state.apply(self.test)
-        yield from around.walk(state, body, chosen, range(min(start, self.size)))
+        yield from around.walk(state, chosen, range(min(start, self.size)))
 
     def _equals(self, gaps: Gaps) -> Iterator[Gaps]:
         """The same places around the circle: the start of the body is the end of the one before,
@@ -344,8 +361,10 @@ class Circle:
         return gaps
 
     def _gap_for(self, conflict: Conflict, chosen: list[Planned], gaps: Gaps) -> int | None:
-        """A gap where a barrier settles a conflict."""
-        for gap in range(self.size + 1):
+        """A gap where a barrier settles a conflict: just before the later access, or any."""
+        latest = _nodes_by_access(chosen).get(conflict.later.number, 0)
+        candidates: list[int] = [latest, *range(self.size + 1)]
+        for gap in candidates:
             if gap not in gaps:
                 rest = self._open(chosen, {gap: conflict, **gaps})
                 if rest is None or (rest.earlier, rest.later) != (conflict.earlier, conflict.later):
@@ -359,14 +378,14 @@ class Circle:
             found = self._open_inside(chosen, gaps)
             if found is not None:
                 return found
+        iteration = self.iteration(chosen, gaps)
         state = self.around.state()
-        state.expect(self.expected(chosen, gaps))
-        return state.conflict(self._iteration(chosen, gaps))
+        state.expect(self.expected(iteration))
+        return state.conflict(iteration)
 
-    def expected(self, chosen: list[Planned], gaps: Gaps) -> tuple[Pending, ...]:
+    def expected(self, iteration: Summary) -> tuple[Pending, ...]:
         """What may be behind the start of an iteration."""
-        before = repeated(self._iteration(chosen, gaps), self._loop.loop)
-        return (*_behind(self._head), *before)
+        return (*_behind(self._head), *repeated(iteration, self._loop.loop))
 
     def _open_inside(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
         """A conflict inside one iteration: a barrier that opens the circle does not order copies
@@ -382,7 +401,8 @@ class Circle:
             state.apply(planned.summary)
         return None
 
-    def _iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
+    def iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
+        """The test and the body with barriers in `gaps`."""
         return iteration_of(self._conflicts, self.test, self.around.along(chosen, gaps))
 
 
@@ -390,12 +410,13 @@ def _places(gaps: Iterable[Gap]) -> Gaps:
     return {gap.index: gap.conflict for gap in gaps}
 
 
-def _index_of(number: int, chosen: list[Planned]) -> int:
-    """The node that holds an access; -1 for the test of the loop around."""
+def _nodes_by_access(chosen: list[Planned]) -> dict[int, int]:
+    """The first node that holds each access; the test of the loop around is none of them."""
+    found: dict[int, int] = {}
     for index, planned in enumerate(chosen):
-        if number in planned.numbers:
-            return index
-    return -1
+        for number in planned.numbers:
+            found.setdefault(number, index)
+    return found
 
 
 def _without_barriers(summary: Summary) -> Planned:

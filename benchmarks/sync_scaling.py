@@ -1,0 +1,115 @@
+"""How the time of the sync pass grows with the program: generated kernels of many scopes.
+
+    python benchmarks/sync_scaling.py --scopes 250 500 1000 2000
+
+Each scope stores to one of four shared arrays what it reads from another; `straight` puts them one
+after the other, `loop` into one loop, `nest` five each into loops and loops inside these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from random import Random
+from typing import NamedTuple
+
+import prismc.checker.check
+from prismc.checker.results import CheckedProgram
+from prismc.driver.options import Options
+from prismc.driver.pipeline import CHECKS, run_stages
+from prismc.driver.session import Session
+
+THREADS, ARRAYS, GROUP = 128, 4, 5
+SHAPES = ("straight", "loop", "nest")
+
+
+class Figures(NamedTuple):
+    """Seconds of processor time, for a whole check and for the sync pass in it, and its plan."""
+
+    check: float
+    sync: float
+    operations: int
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--scopes", type=int, nargs="+", default=[250, 500, 1000, 2000])
+    parser.add_argument("--shapes", nargs="+", default=SHAPES, choices=SHAPES)
+    options = parser.parse_args()
+    print("| shape | scopes | check (s) | sync pass (s) | operations |\n|---|---|---|---|---|")
+    for shape in options.shapes:
+        for scopes in options.scopes:
+            found = measure(kernel(scopes, shape))
+            shown = f"{found.check:.2f} | {found.sync:.2f} | {found.operations}"
+            print(f"| {shape} | {scopes} | {shown} |", flush=True)
+
+
+def measure(text: str) -> Figures:
+    """Check a program; the sync pass is timed by wrapping it."""
+    plan, spent = prismc.checker.check.plan_synchronisation, 0.0
+
+    def timed(*arguments: object) -> object:
+        nonlocal spent
+        start = time.process_time()
+        found = plan(*arguments)  # type: ignore[arg-type]
+        spent = time.process_time() - start
+        return found
+
+    session = Session(Options())
+    session.files.overlay("scaled.prism", text)
+    prismc.checker.check.plan_synchronisation = timed  # type: ignore[assignment]
+    start = time.process_time()
+    checked: CheckedProgram = run_stages(session, session.files.known("scaled.prism"), CHECKS)
+    whole = time.process_time() - start
+    prismc.checker.check.plan_synchronisation = plan
+    assert not session.problems, session.problems
+    operations = sum(len(each.operations) for each in checked.plan.instances.values())
+    return Figures(check=whole, sync=spent, operations=operations)
+
+
+def kernel(scopes: int, shape: str) -> str:
+    """A kernel of so many scopes."""
+    random = Random(0)
+    lines = [
+        f"@requires(grid[1], block[1], thread[{THREADS}])",
+        f"@launch(threads = {THREADS})",
+        "kernel scaled(X: ptr(const f32), Y: ptr(f32), n: int):",
+        f"    partition Y as yb @ block[1] at id(block[1]) * {THREADS}:",
+        "        group block[1]:",
+        *(f"            shared S{number}: f32[{THREADS}]" for number in range(ARRAYS)),
+        "            t: int @ thread[1] = id()",
+        "            v: f32 @ thread[1] = X[t]",
+    ]
+    for number in range(scopes):
+        depth = _open(lines, number, shape)
+        lines += ["    " * (3 + depth) + line for line in _scope(number, random)]
+    end = ["partition yb as y @ thread[1] at t:", "    y[0] = v"]
+    return "\n".join(lines + ["            " + line for line in end]) + "\n"
+
+
+def _open(lines: list[str], number: int, shape: str) -> int:
+    """Start the loops that scope `number` is the first of; how deep it stands in loops."""
+    if shape == "straight":
+        return 0
+    if shape == "loop":
+        if number == 0:
+            lines.append("            for k in range(n):")
+        return 1
+    if number % (2 * GROUP) == 0:
+        lines.append(f"            for k{number} in range(n):")
+    if number % (2 * GROUP) == GROUP:
+        lines.append(f"                for j{number} in range(n):")
+    return 1 if number % (2 * GROUP) < GROUP else 2
+
+
+def _scope(number: int, random: Random) -> list[str]:
+    written, read = random.sample(range(ARRAYS), 2)
+    return [
+        f"partition S{written} as p{number} @ thread[1] at t:",
+        f"    p{number}[0] = v + S{read}[{THREADS - 1} - t]",
+        f"v += S{written}[(t + {number % 7 + 1}) % {THREADS}]",
+    ]
+
+
+if __name__ == "__main__":
+    main()
