@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 
+from prismc.cli.queries import query_options
 from prismc.source.version import VERSION
 
 # Name: the module below `prismc.cli` whose attribute of the same name as the command it is.
@@ -13,6 +14,7 @@ COMMANDS = {
     "check": "check",
     "build": "build",
     "run": "emulate",
+    "cpu-driver": "cpu_driver",
     "sync": "sync",
     "fmt": "fmt",
     "dump": "dump",
@@ -40,6 +42,7 @@ class LazyGroup(click.Group):
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, "-V", "--version", message="prismc %(version)s")
+@query_options
 def prismc() -> None:
     """Compile Prism, the GPU language with typed perspectives, to CUDA C++, PTX and cubins.
 

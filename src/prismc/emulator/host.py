@@ -31,7 +31,8 @@ class Buffer(Record):
     `name` is what findings call it. `is_initialised` False poisons it: the kernel must write an
     element before it reads it. With a `length`, `array` is only what stands from element `start` on
     in an array of that many elements; the others are 0 and cost nothing until they are touched.
-    What comes back is the content of the same window.
+    What comes back is the content of the same window. The pointer that the kernel gets points
+    `offset` elements into the array.
     """
 
     array: Array
@@ -39,6 +40,7 @@ class Buffer(Record):
     is_initialised: bool = True
     start: int = 0
     length: int = 0
+    offset: int = 0
 
 
 class Tensor(Record):
@@ -109,7 +111,8 @@ class Arguments:
             raise LaunchError(f"argument {index}: an array for a .{parameter.type_name} parameter")
         if buffer.array.dtype.hasobject:
             raise LaunchError(f"argument {index}: an array of Python objects")
-        return self._region(index, buffer).base.to_bytes(8, "little")
+        address = self._region(index, buffer).base + buffer.offset * buffer.array.dtype.itemsize
+        return address.to_bytes(8, "little")
 
     def _region(self, index: int, buffer: Buffer) -> Region:
         """The array's region, uploaded once."""

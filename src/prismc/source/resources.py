@@ -34,3 +34,8 @@ def stdlib_folder() -> Path:
 def explain_folder() -> Path:
     """The folder with one page for each diagnostic code."""
     return _PACKAGE / "diagnostics" / "explain"
+
+
+def build_systems_folder() -> Path:
+    """The folder with what CMake and make include."""
+    return _PACKAGE / "build_systems"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from prismc.backend.host.images import Image
@@ -39,6 +40,17 @@ def compile_object(name: str, text: str) -> bytes:
         (folder / name).write_text(text, encoding="utf-8")
         _run(folder, compiler, "-c", "-fPIC", name, "-o", "out.o")
         return (folder / "out.o").read_bytes()
+
+
+def compile_shared_library(source: Path, definitions: Mapping[str, str]) -> bytes:
+    """A C file, with texts for its macros, as a shared library. Raises ToolchainFailure."""
+    compiler = find_c_compiler()
+    with tempfile.TemporaryDirectory(prefix="prismc-") as temporary:
+        folder = Path(temporary)
+        macros = [f"-D{name}={json.dumps(text)}" for name, text in definitions.items()]
+        options = ["-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread", *macros]
+        _run(folder, compiler, *options, str(source), "-o", "out.so")
+        return (folder / "out.so").read_bytes()
 
 
 def _run(folder: Path, program: Path, *arguments: str) -> None:
