@@ -21,7 +21,7 @@ from prismc.emulator.code import (
     SpecialSlot,
     Step,
 )
-from prismc.emulator.flow import Block, copied_only, flow_of, results_of, sources_of
+from prismc.emulator.flow import Block, copied_only, flow_of, results_of, sources_of, unread
 from prismc.emulator.frames import constant
 from prismc.emulator.ptx.tree import (
     Address,
@@ -94,6 +94,7 @@ class Decoder:
         self._known: dict[object, int] = {}
         self._carry: int | None = None
         self.copied_only = copied_only(function.body or ())
+        self.unread = unread(function.body or ())
         self.accumulators = frozenset(
             register
             for instruction in function.body or ()

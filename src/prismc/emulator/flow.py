@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from prismc.emulator.ptx.tree import (
     Address,
+    Arguments,
     Function,
     Instruction,
     LabelName,
@@ -313,6 +314,12 @@ def sources_of(instruction: Instruction) -> tuple[int, ...]:
     return tuple(found)
 
 
+def unread(body: tuple[Instruction, ...]) -> frozenset[int]:
+    """Registers that instructions set and none reads."""
+    read = {register for instruction in body for register in sources_of(instruction)}
+    return frozenset(r for instruction in body for r in results_of(instruction)) - read
+
+
 def copied_only(body: tuple[Instruction, ...]) -> frozenset[int]:
     """Registers whose values are only stored, or moved to registers that are only stored.
 
@@ -352,6 +359,9 @@ def _registers(operand: Operand | None) -> Iterable[int]:
         case Pair(first, second):
             yield from _registers(first)
             yield from _registers(second)
+        case Arguments(items):
+            for item in items:
+                yield from _registers(item)
         case Address(base, _, coordinates):
             yield from _registers(base if isinstance(base, Register) else None)
             for vector in coordinates:

@@ -31,8 +31,9 @@ _CHUNK = 16
 class Pending:
     """One product of some warps of one warpgroup: its operands as they were at the issue.
 
-    `registers` are the accumulators, `operands` the registers that hold A, if any do. `left` is A `[64, depth]`, or None with `left_at`, where A lies in shared memory; `right_at` is
-    where B lies. Both are flat offsets into the shared region, `[rows, depth, bytes]`.
+    `registers` are the accumulators, `operands` the registers that hold A, if any do. `left` is
+    A `[64, depth]`, or None with `left_at`, where A lies in shared memory; `right_at` is where B
+    lies. Both are flat offsets into the shared region, `[rows, depth, bytes]`.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ import numpy as np
 
 from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
+from prismc.emulator.events import Watch
 from prismc.emulator.execute.qualifiers import qualifiers_of
 from prismc.emulator.execute.reach import Reach
 from prismc.emulator.memory import Place
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from prismc.emulator.lanes import Run
 
 Results = tuple[tuple[int | None, Callable[[Lanes], Lanes] | None], ...]
+# The bytes of an access that count, as aligned pieces: offset and size.
+Pieces = tuple[tuple[int, int], ...]
 
 
 def _width(decoder: Decoder, site: Instruction) -> int:
@@ -46,6 +49,7 @@ def open_load(decoder: Decoder, site: Instruction) -> Decoded:
     destinations = decoder.destinations(site.operands[0], site)
     if len(destinations) != qualifiers.count:
         decoder.refuse(site, f"{len(destinations)} registers for {qualifiers.count} elements")
+    destinations = _wanted(destinations, decoder.unread)
     results = tuple(
         (register, None if register is None else decoder.extend(register, type_name))
         for register in destinations
@@ -57,9 +61,39 @@ def open_load(decoder: Decoder, site: Instruction) -> Decoded:
         return Decoded(step=_constant_step(decoder, results, parameter, width))
     where = decoder.address(site.operands[1], site)
     space = space_of(decoder, site.operands[1], qualifiers)
-    size = width * len(results)
-    reach = Reach(decoder.linkage.machine, site, space, size, size, writes=False)
-    return Decoded(step=_load_step(decoder, site, where, reach, width, results, qualifiers))
+    pieces = _pieces(destinations, width)
+    align, size = width * len(results), sum(pieces[-1])
+    reach = Reach(decoder.linkage.machine, site, space, size, align, writes=False)
+    return Decoded(step=_load_step(decoder, site, where, reach, width, results, qualifiers, pieces))
+
+
+def _wanted(
+    destinations: tuple[int | None, ...], unread: frozenset[int]
+) -> tuple[int | None, ...]:
+    """The destinations of a vector without registers that nobody reads.
+
+    Compilers widen loads to whole vectors where the alignment lets them: 3 words become 4.
+    """
+    wanted = tuple(None if register in unread else register for register in destinations)
+    return wanted if any(register is not None for register in wanted) else destinations
+
+
+def _pieces(destinations: tuple[int | None, ...], width: int) -> Pieces:
+    """The bytes that reach a register, in pieces that are aligned to their size."""
+    count = len(destinations)
+    if all(d is None for d in destinations) or None not in destinations:
+        return ((0, width * count),)
+    found: list[tuple[int, int]] = []
+    for k, register in enumerate(destinations):
+        if register is None:
+            continue
+        start, size = k * width, width
+        while found and sum(found[-1]) == start and found[-1][1] == size:
+            if found[-1][0] % (2 * size):
+                break
+            start, size = found.pop()[0], 2 * size
+        found.append((start, size))
+    return tuple(found)
 
 
 def _parameter_bytes(decoder: Decoder, site: Instruction, size: int) -> bytes | None:
@@ -99,17 +133,17 @@ def _load_step(
     width: int,
     results: Results,
     qualifiers: Qualifiers,
+    pieces: Pieces,
 ) -> Step:
     shift = width.bit_length() - 1
     watch = decoder.linkage.machine.watch
-    size = reach.size
 
     def step(run: Run) -> None:
         addresses = where.packed(run)
         places = reach.places(run, addresses)
         if len(places) == 1 and places[0].chosen is None:
             if watch is not None:
-                watch.read(run, site, places[0], size, qualifiers)
+                _tell(watch, run, site, places[0], qualifiers, pieces)
             region, offsets, _ = places[0]
             view, index = region.view(width), offsets >> shift
             for k, (register, extend) in enumerate(results):
@@ -119,13 +153,27 @@ def _load_step(
             return
         if watch is not None:
             for place in places:
-                watch.read(run, site, place, size, qualifiers)
+                _tell(watch, run, site, place, qualifiers, pieces)
         for k, (register, extend) in enumerate(results):
             if register is not None:
                 value = _gathered(places, width, k, len(addresses))
                 run.write_packed(register, value if extend is None else extend(value))
 
     return step
+
+
+def _tell(
+    watch: Watch,
+    run: Run,
+    site: Instruction,
+    place: Place,
+    qualifiers: Qualifiers,
+    pieces: Pieces,
+) -> None:
+    """Lets the watch know of a load."""
+    for start, size in pieces:
+        part = place._replace(offsets=place.offsets + start) if start else place
+        watch.read(run, site, part, size, qualifiers)
 
 
 def _gathered(places: list[Place], width: int, element: int, count: int) -> Lanes:
