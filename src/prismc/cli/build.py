@@ -1,26 +1,33 @@
-"""`prismc build`: one program to CUDA C++, PTX and cubins."""
+"""`prismc build`: programs to CUDA C++, PTX, machine code, and what launches it."""
 
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from prismc.cli.dependencies import Dependencies, dependency_options
 from prismc.cli.options import (
     Presentation,
     asserts_option,
+    cache_option,
     chosen_targets,
     compile_options,
     compiler_options,
+    jobs_option,
     keep_source,
     sync_option,
     target_option,
 )
 from prismc.cli.render import progress, show_problems, table, write
-from prismc.driver.build import Built, Emit, Place, build_file, write_built
+from prismc.driver.build import Emit, Place, no_step
+from prismc.driver.cache import Cache
 from prismc.driver.inputs import STANDARD_INPUT, open_root
+from prismc.driver.project import TO_STANDARD_OUTPUT, Order, Result, Writing, build_files
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
 
@@ -29,14 +36,14 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Build CUDA C++, PTX, machine code, and headers to launch it.")
-@click.argument("file", metavar="FILE")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "-o",
     "--output",
     "out",
     metavar="OUT",
     help="The file to write, or a folder where there are several outputs; `-` writes a single one "
-    "to standard output. Without it, outputs stand beside FILE.",
+    "to standard output. Without it, outputs stand beside each FILE.",
 )
 @click.option(
     "--emit",
@@ -62,10 +69,19 @@ if TYPE_CHECKING:
     "Shown on a terminal anyway.",
 )
 @click.option(
-    "--depfile",
-    metavar="FILE",
-    help="Write a rule for make or Ninja that names all files the outputs depend on.",
+    "--if-changed/--always",
+    "if_changed",
+    default=True,
+    show_default=True,
+    help="Leave outputs that hold what they should; they only get a new time where an input is "
+    "newer, as make needs it.",
 )
+@click.option(
+    "--keep-times",
+    is_flag=True,
+    help="Leave the time of such outputs too, for rules of Ninja with `restat = 1`.",
+)
+@dependency_options
 @asserts_option
 @sync_option
 @click.option(
@@ -76,55 +92,100 @@ if TYPE_CHECKING:
     multiple=True,
     help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
 )
+@jobs_option
+@cache_option
 @compile_options
 def build(
-    file: str,
+    files: tuple[str, ...],
     out: str | None,
     kinds: tuple[str, ...],
     targets: tuple[str, ...],
     compiler: str,
     report: bool | None,
-    depfile: str | None,
+    if_changed: bool,
+    keep_times: bool,
+    dependencies: Dependencies,
     asserts: bool,
     placement: str,
     dropped_sync: tuple[int, ...],
+    jobs: int,
+    cache: Cache | None,
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     format_: str,
     color: str,
     max_errors: int,
 ) -> int:
-    """Build FILE for each target into each kind of output.
+    """Build each FILE for each target into each kind of output.
 
     With several targets, their names stand in the outputs' names: `saxpy.sm_90a.cubin`. One fatbin,
-    obj, header or record serves all targets. A build that fails writes nothing and leaves older
-    outputs as they are.
+    obj, header or record serves all targets. Where a FILE fails, nothing of it is written and its
+    older outputs stay as they are.
     """
+    started = time.monotonic()
     chosen = chosen_targets(targets)
     emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [_kind_of(out)]
-    place = _places(file, out, chosen, emits)
-    if out == "-" and depfile is not None:
-        raise click.UsageError("`--depfile` names the outputs, and `-o -` writes no file")
-    if out == "-" and format_ == "json":
+    names = tuple(dict.fromkeys(files))
+    places = [_places(name, out, chosen, emits, is_alone=len(names) == 1) for name in names]
+    dependencies.require_use(len(names), out)
+    if out == TO_STANDARD_OUTPUT and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
     session = Session(
-        compiler_options(chosen[0], defines, include, compiler, dropped_sync, asserts, placement)
+        compiler_options(chosen[0], defines, include, compiler, dropped_sync, asserts, placement),
+        cache=cache,
     )
-    root = open_root(session, file)
-    built: Built | None = None
-    if root is not None:
-        with progress(len(chosen), "compiling") as bar:
-            built = build_file(session, root, chosen, emits, place, bar.step)
-    if built is not None and out == "-":
-        sys.stdout.buffer.write(built.outputs[0].content)
-    elif built is not None:
-        write_built(session, built, depfile)
+    roots = [(open_root(session, name), place) for name, place in zip(names, places, strict=True)]
+    orders = [
+        Order(
+            file=root,
+            targets=tuple(chosen),
+            kinds=tuple(emits),
+            place=place,
+            depfile=dependencies.file(place(None, emits[0])),
+            rule=dependencies.style,
+        )
+        for root, place in roots
+        if root is not None
+    ]
+    writing = Writing(always=not if_changed, keeps_times=keep_times)
+    results = _built(session, orders, jobs, writing)
+    if out == TO_STANDARD_OUTPUT and results and results[0].content is not None:
+        sys.stdout.buffer.write(results[0].content)
     shown = Presentation(format=format_, color=color, max_errors=max_errors)
     show_problems(session, shown, sys.stderr)
     wants_report = sys.stdout.isatty() if report is None else report
-    if built is not None and not session.exit_code and wants_report and format_ == "text":
-        show_reports(built.reports)
+    if format_ == "text":
+        if not session.exit_code and wants_report:
+            show_reports([each for result in results for each in result.reports])
+        if len(names) > 1:
+            summary = _summary(results, len(names), time.monotonic() - started)
+            write(sys.stderr, summary)
     return session.exit_code
+
+
+def _built(session: Session, orders: list[Order], jobs: int, writing: Writing) -> list[Result]:
+    """The results in the order of `orders`, with progress on a terminal: by file where there are
+    several, else by target."""
+    is_alone = len(orders) == 1
+    results: list[Result | None] = [None] * len(orders)
+    steps = len(orders[0].targets) if is_alone else len(orders)
+    with progress(steps, "building", "built") as bar:
+        step = bar.step if is_alone else no_step
+        for number, result in build_files(session, orders, jobs, step, writing):
+            results[number] = result
+            if not is_alone:
+                bar.step(orders[number].file.name)
+    return [result for result in results if result is not None]
+
+
+def _summary(results: Sequence[Result], files: int, seconds: float) -> str:
+    """`20 files: 3 built, 17 up to date in 0.8 s`."""
+    built = sum(result.is_built and result.is_changed for result in results)
+    same = sum(result.is_built and not result.is_changed for result in results)
+    words = [f"{built} built", f"{same} up to date"]
+    if failed := files - built - same:
+        words.append(f"{failed} failed")
+    return f"{files} files: {', '.join(words)} in {seconds:.1f} s\n"
 
 
 def _kind_of(out: str | None) -> Emit:
@@ -134,23 +195,24 @@ def _kind_of(out: str | None) -> Emit:
 
 
 def _places(
-    file: str, out: str | None, targets: list[Target], kinds: list[Emit]
+    file: str, out: str | None, targets: list[Target], kinds: list[Emit], *, is_alone: bool
 ) -> Place:
-    """Where each output goes."""
+    """Where each output of a file goes; `is_alone` says that there is no other file."""
     count = sum(1 if kind.is_joint else len(targets) for kind in kinds)
-    if out == "-":
-        if count > 1:
+    if out == TO_STANDARD_OUTPUT:
+        if count > 1 or not is_alone:
             raise click.UsageError("`-o -` takes a single output; name one --emit and one --target")
         return lambda target, kind: Path("-")
     if out is None and file == "-":
         raise click.UsageError("name the output of standard input with `-o`")
     source = Path(STANDARD_INPUT.strip("<>") if file == "-" else file)
-    if out is not None and count == 1 and not out.endswith("/") and not Path(out).is_dir():
+    is_single = is_alone and count == 1
+    if out is not None and is_single and not out.endswith("/") and not Path(out).is_dir():
         keep_source(source, Path(out))
         return lambda target, kind: Path(out)
     folder = source.parent if out is None else Path(out)
     if folder.exists() and not folder.is_dir():
-        raise click.UsageError(f"{count} outputs go to a folder, and `{out}` is a file")
+        raise click.UsageError(f"several outputs go to a folder, and `{out}` is a file")
 
     def place(target: Target | None, kind: Emit) -> Path:
         middle = f".{target.name}" if target is not None and len(targets) > 1 else ""
@@ -162,7 +224,7 @@ def _places(
     return place
 
 
-def show_reports(reports: tuple[KernelReport, ...]) -> None:
+def show_reports(reports: Sequence[KernelReport]) -> None:
     """A table on standard output: what each kernel costs on each target."""
     if not reports:
         return

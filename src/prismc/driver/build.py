@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prismc.driver.depfile import dependency_rule
-from prismc.driver.errors import CannotWrite, NothingToLaunch
-from prismc.driver.outputs import Output, save_outputs
+from prismc.driver.errors import NothingToLaunch
+from prismc.driver.outputs import Output
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
 from prismc.source.files import SourceFile
 from prismc.source.record import Record, replace
-from prismc.source.span import NOWHERE, Span
+from prismc.source.span import Span
 
 if TYPE_CHECKING:
     from prismc.backend.cuda_module import CudaModule
@@ -154,36 +152,6 @@ def compiled_module(session: Session, module: CudaModule) -> Binary | None:
     return binaries[0] if binaries else None
 
 
-def write_built(session: Session, built: Built, depfile: str | None = None) -> None:
-    """Put the outputs on the disk, and what they depend on into `depfile`; what cannot be written
-    is reported."""
-    outputs = list(built.outputs)
-    if depfile is not None:
-        rule = dependency_rule([os.fspath(each.path) for each in outputs], session.files.names)
-        outputs.append(Output(path=Path(depfile), content=rule.encode()))
-    if not _refuse_clashes(session, outputs):
-        save_outputs(session.sink, outputs)
-
-
-def _refuse_clashes(session: Session, outputs: Sequence[Output]) -> bool:
-    """Whether an output would replace a file that the build read, or another output."""
-    sources = {os.path.realpath(name) for name in session.files.names}
-    known: set[str] = set()
-    problems: list[CannotWrite] = []
-    for output in outputs:
-        path, place = os.fspath(output.path), os.path.realpath(output.path)
-        is_device = os.path.exists(place) and not os.path.isfile(place)
-        if place in sources:
-            reason = "it is a source of this build"
-            problems.append(CannotWrite(at=NOWHERE, path=path, reason=reason))
-        elif place in known and not is_device:
-            problems.append(CannotWrite(at=NOWHERE, path=path, reason="two outputs go there"))
-        known.add(place)
-    for problem in problems:
-        session.sink.report(problem)
-    return bool(problems)
-
-
 def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:
     session.options = replace(session.options, target=target)
     module: CudaModule | None = run_stages(session, file, EMITS)
@@ -197,25 +165,15 @@ def _compiled(
     # Only a build needs a compiler: checking must not pay for ctypes and subprocess.
     from prismc.backend.toolchain.build import compile_targets, unusable
     from prismc.backend.toolchain.compilation import ToolchainFailure
+    from prismc.driver.compilers import open_compiler
 
     try:
-        compiler = _Telling(open_compiler(session.options.compiler), step)
+        compiler = _Telling(open_compiler(session.options.compiler, session.cache), step)
     except ToolchainFailure as failure:
         session.sink.report(unusable(failure))
         return ()
     named = [(module, target.name) for module, target in work]
     return compile_targets(named, compiler, session.files, session.sink)
-
-
-def open_compiler(name: str) -> Compiler:
-    """NVRTC or nvcc. Raises ToolchainFailure where the machine has none that works."""
-    if name == "nvcc":
-        from prismc.backend.toolchain.nvcc import Nvcc
-
-        return Nvcc()
-    from prismc.backend.toolchain.nvrtc import Nvrtc
-
-    return Nvrtc()
 
 
 class _Telling:

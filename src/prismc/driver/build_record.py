@@ -30,7 +30,7 @@ def record_text(session: Session, module: HostModule, binaries: tuple[Binary, ..
         "source": module.source,
         "sources": [
             {"file": spell_file(name), "sha256": _sha256(session.files.known(name).text.encode())}
-            for name in session.files.names
+            for name in session.sources
         ],
         "defines": dict(session.options.defines),
         "signature": module.signature,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from prismc.driver.dependencies import Json, Texts
 from prismc.driver.findings import find, task_key
@@ -10,6 +11,9 @@ from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.source.files import SourceFile
+
+if TYPE_CHECKING:
+    from prismc.checker.results import CheckedProgram
 
 
 def check_files(
@@ -20,7 +24,8 @@ def check_files(
     What they say does not depend on `jobs`, nor on what the session's cache holds.
     """
     tasks = [_Check(session, file, each) for each in options for file in files]
-    find(session, tasks, jobs, lambda number: None)
+    for _ in find(session, tasks, jobs):
+        pass
 
 
 class _Check:
@@ -33,9 +38,9 @@ class _Check:
 
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         session.options = self._options
-        facts: dict[str, object] = {}
-        run_stages(session, self._file, CHECKS, facts)
-        return {}, [], Texts(session).written_down(facts, session.problems)
+        checked: CheckedProgram | None = run_stages(session, self._file, CHECKS)
+        names = None if checked is None else checked.names
+        return {}, [], Texts(session).written_down(session.graph, session.problems, names)
 
     def contents(self, record: Json) -> list[bytes | None]:
         return []

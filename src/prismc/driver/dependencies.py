@@ -8,7 +8,7 @@ reached. While these are the same, so is the result.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from prismc.diagnostics.problem import Problem
@@ -19,7 +19,6 @@ from prismc.source.files import UnreadableFile
 
 if TYPE_CHECKING:
     from prismc.checker.names.symbols import Names
-    from prismc.checker.results import CheckedProgram
     from prismc.frontend import ast
     from prismc.frontend.modules import ModuleGraph
 
@@ -56,18 +55,15 @@ class Texts:
     # ------------------------------------------------------------------ writing down
 
     def written_down(
-        self, facts: Mapping[str, Any], problems: Collection[Problem], *, whole: bool = False
+        self, graph: ModuleGraph | None, problems: Collection[Problem], names: Names | None = None
     ) -> Json | None:
-        """What the facts that stages made about a root file depend on, the root first.
+        """What facts about the one root of `graph` depend on, the root first.
 
-        Of modules that no problem points into only what the root reaches matters, unless `whole`
-        files do. None where imports are missing: what is said of them depends on other files too.
+        With `names`, of modules that no problem points into only what the root reaches matters.
+        None where imports are missing: what is said of them depends on other files too.
         """
-        graph: ModuleGraph | None = facts.get("parse")
         if graph is None or not graph.is_complete:
             return None
-        checked: CheckedProgram | None = facts.get("check")
-        names = None if whole or checked is None else checked.names
         root = graph.roots[0]
         modules = [root, *(module for module in graph.modules if module is not root)]
         pointed = {root.file, *_files_of(problems)}

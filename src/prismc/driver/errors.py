@@ -87,3 +87,15 @@ class ToolUnusable(Problem):
 
     reason: str
     remedy: str
+
+
+class OutputsClash(Problem):
+    code = "P0765"
+    title = "two files would build the same output"
+    message = "`{first}` and `{second}` would both build `{path}`"
+    help_text = "rename one of the files, or build them into different folders"
+    is_environment: ClassVar[bool] = True
+
+    first: str
+    second: str
+    path: str

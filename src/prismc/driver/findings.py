@@ -6,7 +6,7 @@ come from another process or from the cache as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
@@ -22,8 +22,6 @@ from prismc.source.digest import text_digest
 from prismc.source.files import SourceFile, UnreadableFile
 from prismc.source.identity import compiler_identity
 from prismc.source.resources import stdlib_folder
-
-Step = Callable[[int], None]
 
 
 class Finding(NamedTuple):
@@ -47,7 +45,7 @@ class Finding(NamedTuple):
 
 
 class Task(Protocol):
-    """One root file and what is to be found about it. `key` is that of the cache."""
+    """One root file and what is to be found about it; `key` is that of the cache, if not empty."""
 
     @property
     def key(self) -> str: ...
@@ -63,28 +61,28 @@ class Task(Protocol):
         """The contents that belong to a record of an earlier run; None if some are lost."""
 
 
-def find(session: Session, tasks: Sequence[Task], jobs: int, step: Step) -> list[Finding]:
-    """The finding of each task, from the cache or worked out by up to `jobs` processes.
+def find(session: Session, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Finding]]:
+    """Each task's number and finding, as they are done: from the cache, or by `jobs` processes.
 
-    `step` hears of each task that is done, by its number. All problems go to the session's sink.
+    At the end all problems are in the session's sink, reported in the order of the tasks.
     """
     texts = Texts(session)
     found = [_recalled(session, texts, task) for task in tasks]
+    for number, finding in enumerate(found):
+        if finding is not None:
+            yield number, finding
     missing = [number for number, finding in enumerate(found) if finding is None]
-    for number in set(range(len(tasks))).difference(missing):
-        step(number)
 
     def work(index: int) -> Finding:
-        return _worked_out(session, texts, tasks[missing[index]])
+        return _worked_out(session, tasks[missing[index]])
 
     for index, answer in shared_work(work, len(missing), jobs):
         finding = work(index) if answer is None else Finding(*answer)
         found[missing[index]] = finding
-        step(missing[index])
-    complete = [finding for finding in found if finding is not None]
-    for finding in complete:
-        _report(session, finding)
-    return complete
+        yield missing[index], finding
+    for finding in found:
+        if finding is not None:
+            _report(session, finding)
 
 
 def task_key(kind: str, options: Options, file: SourceFile, *more: object) -> str:
@@ -100,19 +98,19 @@ def _chosen(value: Any) -> str:
 
 def _recalled(session: Session, texts: Texts, task: Task) -> Finding | None:
     """The finding of an earlier run, if nothing that it depends on has changed since."""
-    record = session.cache.recall(task.key) if session.cache else None
+    record = session.cache.recall(task.key) if session.cache and task.key else None
     if record is None or not texts.hold(record["depends"]):
         return None
     contents = task.contents(record)
     return None if contents is None else Finding(record, contents)
 
 
-def _worked_out(session: Session, texts: Texts, task: Task) -> Finding:
+def _worked_out(session: Session, task: Task) -> Finding:
     own = session.branch(session.options)
     more, contents, depends = task.work(own)
     problems = own.problems
     record = {**more, "problems": tell(problems), "depends": depends}
-    if session.cache and depends and all(map(_is_lasting, problems)):
+    if session.cache and task.key and depends and all(map(_is_lasting, problems)):
         for content in contents:
             session.cache.keep(content)
         session.cache.remember(task.key, record)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prismc.diagnostics.sink import Sink
 from prismc.driver.errors import TooLarge
-from prismc.driver.outputs import Output, save_outputs
+from prismc.driver.outputs import Output, holds, save_outputs
 from prismc.driver.session import Session
 from prismc.frontend.ast import Module
 from prismc.frontend.format import format_text
@@ -61,12 +61,4 @@ def write_formatted(session: Session, results: Sequence[Formatted]) -> None:
     A file that is laid out already is not touched.
     """
     outputs = [Output(path=Path(each.file.name), content=each.text.encode()) for each in results]
-    save_outputs(session.sink, [each for each in outputs if not _holds(each.path, each.content)])
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    """Whether `path` is a file with exactly this content."""
-    try:
-        return path.read_bytes() == content
-    except OSError:
-        return False
+    save_outputs(session.sink, [each for each in outputs if not holds(each.path, each.content)])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from prismc.diagnostics.sink import Sink
 from prismc.driver.errors import CannotWrite
+from prismc.source.digest import digest
 from prismc.source.record import Record
 from prismc.source.span import NOWHERE
 
@@ -21,23 +22,64 @@ class Output(Record):
     content: bytes
 
 
-def save_outputs(sink: Sink, outputs: Sequence[Output]) -> None:
-    """Write all outputs; what cannot be written is reported, and then none is."""
+def save_outputs(sink: Sink, outputs: Sequence[Output]) -> bool:
+    """Write all outputs; what cannot be written is reported, and then none is: False."""
     try:
         write_outputs(outputs)
     except OSError as error:
-        path = error.filename or outputs[0].path
-        reason = error.strerror or str(error)
-        sink.report(CannotWrite(at=NOWHERE, path=os.fspath(path), reason=reason))
+        _report(sink, error, outputs[0].path)
+        return False
+    return True
+
+
+def refresh_times(sink: Sink, outputs: Sequence[Path], inputs: Sequence[str]) -> bool:
+    """Give the present time to each output that is older than an input; False after a problem.
+
+    They hold what they should. But make compares times: it would run a rule again for ever whose
+    output stayed older than what it is made from.
+    """
+    times = [os.stat(name).st_mtime_ns for name in inputs if os.path.exists(name)]
+    newest = max(times, default=0)
+    for path in outputs:
+        try:
+            if os.path.isfile(path) and os.stat(path).st_mtime_ns < newest:
+                os.utime(path)
+        except OSError as error:
+            _report(sink, error, path)
+            return False
+    return True
+
+
+def holds(path: Path, content: bytes) -> bool:
+    """Whether `path` is a file with exactly this content."""
+    try:
+        if os.stat(path).st_size != len(content) or not os.path.isfile(path):
+            return False
+        return path.read_bytes() == content
+    except OSError:
+        return False
+
+
+def holds_digest(path: Path, name: str) -> bool:
+    """Whether `path` is a file whose content has this digest."""
+    try:
+        return os.path.isfile(path) and digest(path.read_bytes()) == name
+    except OSError:
+        return False
+
+
+def _report(sink: Sink, error: OSError, path: Path) -> None:
+    reason = error.strerror or str(error)
+    shown = os.fspath(error.filename or path)
+    sink.report(CannotWrite(at=NOWHERE, path=shown, reason=reason))
 
 
 def write_outputs(outputs: Sequence[Output]) -> None:
     """Write all outputs, or none when one cannot be prepared.
 
     Each goes to a temporary file in its own folder first and reaches the disk there; only when all
-    are complete are they renamed into place. A file that holds the same bytes already is written
-    too: make compares times, and would run a rule again for ever whose output stayed older than
-    its source. Raises OSError, with every temporary file removed.
+    are complete are they renamed into place, in this order. Raises OSError, with every temporary
+    file removed.
     """
     prepared: list[tuple[str, str]] = []
     try:

@@ -48,7 +48,10 @@ def _parse(session: Session, file: SourceFile) -> ModuleGraph:
     from prismc.frontend.modules import load_program
 
     include = session.options.include
-    return load_program((file,), include, session.files, session.sink, session.parsed)
+    session.graph = load_program(
+        (file,), include, session.files, session.sink, session.parsed
+    )
+    return session.graph
 
 
 def outline_file(session: Session, file: SourceFile) -> Outline:
@@ -217,7 +220,7 @@ def run_stages(
     large for the interpreter is an ordinary problem.
     """
     fact: Any = file
-    session.root = file.name
+    session.root, session.graph = file.name, None
     try:
         for stage in STAGES:
             fact = stage.run(session, fact)

@@ -11,7 +11,7 @@ from prismc.driver.options import Options
 from prismc.source.files import Files
 
 if TYPE_CHECKING:
-    from prismc.frontend.modules import ParsedFiles
+    from prismc.frontend.modules import ModuleGraph, ParsedFiles
 
 FINE, PROGRAM_WRONG, ENVIRONMENT_WRONG, OUR_BUG = 0, 1, 2, 3
 
@@ -20,7 +20,7 @@ class Session:
     """One run over any number of root files; `root` names the one that is being compiled.
 
     With a `cache`, what earlier runs found out is not worked out again. `parsed` holds the trees of
-    files that were parsed so far.
+    files that were parsed so far, `graph` the modules of the root that was parsed last.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class Session:
         self.files = files or Files()
         self.cache = cache
         self.parsed: ParsedFiles = {}
+        self.graph: ModuleGraph | None = None
         self.sink = Sink()
         self.root = ""
 
@@ -38,6 +39,12 @@ class Session:
         branch = Session(options, self.files, self.cache)
         branch.parsed = self.parsed
         return branch
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files of the root's program, the root first."""
+        names = () if self.graph is None else (module.file for module in self.graph.modules)
+        return tuple(dict.fromkeys((self.root, *names)))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

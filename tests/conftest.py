@@ -1,0 +1,15 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Results are kept apart from the user's, and from those of other runs of the suite."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PRISMC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
