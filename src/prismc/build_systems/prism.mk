@@ -1,39 +1,43 @@
-# Rules of prismc for GNU make. A makefile includes them by
+# Rules of prismc for GNU make. A makefile uses them like this:
 #
 #   PRISM_SOURCES := kernels/saxpy.prism kernels/softmax.prism
 #   PRISM_TARGETS := sm_80 sm_90a
 #   include $(shell prismc --make-fragment)
 #
-#   program: main.o $(PRISM_OBJECTS)
-#   main.o: $(PRISM_HEADERS)
 #   CPPFLAGS += -I$(PRISM_DIR)
+#   main.o: $(PRISM_HEADERS)
+#   program: main.o $(PRISM_OBJECTS)
 #
-# Each source gives an object, a header and a record in PRISM_DIR. All names of sources must differ,
-# also where their folders do.
+# Each source gives an object, a header and a record in the folder PRISM_DIR. Files of one name in
+# different folders would meet there: give sources names of their own.
 
 PRISMC ?= prismc
 PRISM_TARGETS ?= sm_80
 PRISM_DIR ?= build/prism
 PRISM_FLAGS ?=
 
-PRISM_STEMS := $(basename $(notdir $(PRISM_SOURCES)))
-PRISM_OBJECTS := $(PRISM_STEMS:%=$(PRISM_DIR)/%.o)
-PRISM_HEADERS := $(PRISM_STEMS:%=$(PRISM_DIR)/%.h)
-PRISM_RECORDS := $(PRISM_STEMS:%=$(PRISM_DIR)/%.json)
+prism-stem = $(PRISM_DIR)/$(basename $(notdir $(1)))
 
-# What the outputs are made with: if that changes, they are made anew.
-PRISM_SETTINGS := $(PRISMC) $(PRISM_TARGETS) $(PRISM_FLAGS)
-ifneq ($(PRISM_SETTINGS),$(shell cat $(PRISM_DIR)/.settings 2>/dev/null))
-$(shell mkdir -p $(PRISM_DIR) && printf '%s\n' '$(PRISM_SETTINGS)' > $(PRISM_DIR)/.settings)
+PRISM_OBJECTS := $(foreach source,$(PRISM_SOURCES),$(call prism-stem,$(source)).o)
+PRISM_HEADERS := $(PRISM_OBJECTS:.o=.h)
+PRISM_RECORDS := $(PRISM_OBJECTS:.o=.json)
+
+# This file is written where the settings are not those of the outputs: then all are made anew.
+prism-settings := $(PRISMC) $(PRISM_TARGETS) $(PRISM_FLAGS)
+ifneq ($(prism-settings),$(shell cat $(PRISM_DIR)/.settings 2>/dev/null))
+$(shell mkdir -p $(PRISM_DIR) && echo '$(prism-settings)' > $(PRISM_DIR)/.settings)
 endif
 
-# One run of prismc makes all three files of a source (a pattern rule with several targets).
+# One run of prismc makes all files of a source: that is what several targets of a pattern rule mean.
+# The pattern stands for the dot.
 define prism-rule
-$(PRISM_DIR)/$(basename $(notdir $(1)))%o $(PRISM_DIR)/$(basename $(notdir $(1)))%h $\
-$(PRISM_DIR)/$(basename $(notdir $(1)))%json: $(1) $(PRISM_DIR)/.settings
-	$$(PRISMC) build $(1) -o $(PRISM_DIR)/ --emit obj --emit header --emit record $\
-	  $(PRISM_TARGETS:%=--target %) --depfile $(PRISM_DIR)/$(basename $(notdir $(1))).d $$(PRISM_FLAGS)
+$(prism-stem)%o $(prism-stem)%h $(prism-stem)%json: $(1)
+	$$(PRISMC) build $(1) -o $(PRISM_DIR)/ --emit obj --emit header --emit record \
+	  $(PRISM_TARGETS:%=--target %) --depfile $(prism-stem).d $$(PRISM_FLAGS)
 endef
 $(foreach source,$(PRISM_SOURCES),$(eval $(call prism-rule,$(source))))
 
--include $(PRISM_STEMS:%=$(PRISM_DIR)/%.d)
+# Named here, the outputs are no intermediate files, which make would remove.
+$(PRISM_OBJECTS) $(PRISM_HEADERS) $(PRISM_RECORDS): $(PRISM_DIR)/.settings
+
+-include $(wildcard $(PRISM_OBJECTS:.o=.d))

@@ -44,7 +44,7 @@ def _state_of_checkout() -> str:
 
 
 def _is_code(name: str) -> bool:
-    return name.endswith(".py")
+    return name.endswith((".py", ".h"))
 
 
 def _state(path: str) -> str:

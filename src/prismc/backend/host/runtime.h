@@ -723,8 +723,8 @@ PRISM_INLINE_ prism_status prism_launch_(
 {
     const prism_kernel_ *kernel = &module->kernels[number];
     struct CUfunc_st *function = NULL;
-    prism_driver_ *driver;
-    prism_slot_ *place, slot = {NULL, 0, NULL, 0, 0};
+    prism_driver_ *driver = NULL;
+    prism_slot_ *place = NULL, slot = {NULL, 0, NULL, 0, 0};
     unsigned shared, threads = kernel->threads;
     prism_status status = prism_check_grid_(kernel, grid);
     if (status == PRISM_OK && PRISM_CHECKS)

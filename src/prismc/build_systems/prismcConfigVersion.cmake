@@ -1,0 +1,11 @@
+# The version of prismc, read where prismc has it. Before 1.0, minor versions may differ in anything.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../source/version.py" line REGEX "^VERSION = ")
+string(REGEX REPLACE "^VERSION = \"(.*)\"$" "\\1" PACKAGE_VERSION "${line}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" mine "${PACKAGE_VERSION}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" wanted "${PACKAGE_FIND_VERSION}")
+if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND wanted STREQUAL mine)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
