@@ -13,9 +13,11 @@ from typing import NamedTuple
 import jsonschema
 import pytest
 
+from prismc.backend.toolchain.find import find_nvrtc
 from prismc.cli.main import run
 from prismc.driver.catalog import codes
 from prismc.driver.depfile import dependency_rule
+from prismc.source.identity import compiler_file
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "diagnostics.schema.json").read_text())
@@ -274,7 +276,10 @@ def test_depfile(prismc: Runner, tmp_path: Path) -> None:
     emits = ("--emit", "ptx", "--emit", "cuda")
     assert prismc("build", "use.prism", "-o", "b", *emits, "--depfile", "b/use.d").code == 0
     rule = (tmp_path / "b" / "use.d").read_text()
-    assert rule == "b/use.ptx b/use.cu: \\\n  use.prism \\\n  sizes.prism\n\nsizes.prism:\n"
+    assert rule.startswith("b/use.ptx b/use.cu: \\\n  use.prism \\\n  sizes.prism \\\n")
+    compiler = [str(compiler_file()), str(find_nvrtc())]
+    assert [name for name in compiler if f"\n  {name}" not in rule] == []
+    assert rule.endswith("".join(f"\n{name}:\n" for name in ("sizes.prism", *compiler)))
     (tmp_path / "sizes.prism").write_text("wrong")
     assert prismc("build", "use.prism", "-o", "b", *emits, "--depfile", "b/use.d").code == 1
     assert (tmp_path / "b" / "use.d").read_text() == rule

@@ -106,18 +106,23 @@ def _refuse_clashes(session: Session, orders: Sequence[Order]) -> bool:
         for path in (*order.paths, *([order.depfile] if order.depfile else ())):
             place = os.path.realpath(path)
             if place in sources:
-                problems.append(_is_source(path))
+                problems.append(_cannot_write(path, "it is a source of this build"))
             elif place in owners and not _is_device(place):
-                first, second = owners[place], order.file.name
-                problems.append(OutputsClash(at=NOWHERE, path=path, first=first, second=second))
+                problems.append(_clash(path, owners[place], order.file.name))
             owners.setdefault(place, order.file.name)
     for problem in problems:
         session.sink.report(problem)
     return bool(problems)
 
 
-def _is_source(path: str) -> CannotWrite:
-    return CannotWrite(at=NOWHERE, path=path, reason="it is a source of this build")
+def _clash(path: str, first: str, second: str) -> OutputsClash | CannotWrite:
+    if first == second:
+        return _cannot_write(path, "two outputs go there")
+    return OutputsClash(at=NOWHERE, path=path, first=first, second=second)
+
+
+def _cannot_write(path: str, reason: str) -> CannotWrite:
+    return CannotWrite(at=NOWHERE, path=path, reason=reason)
 
 
 def _is_device(path: str) -> bool:
@@ -232,5 +237,5 @@ def _overwrites(session: Session, path: str, sources: Sequence[str]) -> bool:
     """Whether an output would replace a file that it was made from."""
     if os.path.realpath(path) not in map(os.path.realpath, sources):
         return False
-    session.sink.report(_is_source(path))
+    session.sink.report(_cannot_write(path, "it is a source of this build"))
     return True
