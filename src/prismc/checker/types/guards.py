@@ -34,7 +34,7 @@ class Guard:
     def around(self, statements: Body) -> Body:
         """The statements under the condition."""
         if not any(has_scope(statement) for statement in statements):
-            return self._under(statements)
+            return self.under(statements)
         made: list[typed.Statement] = []
         waiting: list[typed.Statement] = []
         for statement in statements:
@@ -42,12 +42,13 @@ class Guard:
             if not is_kept:
                 waiting.append(statement)
                 continue
-            made += self._under(tuple(waiting))
+            made += self.under(tuple(waiting))
             waiting = []
             made.append(self._kept(statement))
-        return (*made, *self._under(tuple(waiting)))
+        return (*made, *self.under(tuple(waiting)))
 
-    def _under(self, statements: Body) -> Body:
+    def under(self, statements: Body) -> Body:
+        """The statements, scopes included, under the condition."""
         if not statements:
             return ()
         return (
@@ -66,7 +67,7 @@ class Guard:
             case typed.Declare(value=value) if value is not None:
                 return replace(statement, value=self._lazy(value))
             case typed.Narrow(body=body) if statement.is_async:
-                return replace(statement, body=self._under(body))
+                return replace(statement, body=self.under(body))
             case typed.Split(arms=arms):
                 inside = tuple(replace(arm, body=self.around(arm.body)) for arm in arms)
                 return replace(statement, arms=inside)

@@ -3,11 +3,15 @@
 With S slots iteration i works on slot i mod S, and is produced S - 1 iterations before it is
 consumed: a prologue of S - 1 produces, then a loop of S steps, each of which produces one iteration
 and consumes another, all under the condition that the iteration exists. That condition moves inside
-asynchronous scopes, so that the number of their groups does not depend on it. Synchronisation is
-derived from this form as from any other.
+asynchronous scopes, so that the number of their groups does not depend on it. Where the regions
+touch the rings in different warps, which run ahead by themselves, there is no prologue, and a step
+produces and consumes the same iteration. Synchronisation is derived from this form as from any
+other.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from prismc.checker.types import typed
 from prismc.checker.types.constructs import Constructs
@@ -17,7 +21,9 @@ from prismc.checker.types.guards import Guard
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.pipeline_errors import BadRing
 from prismc.checker.types.regions import check_regions
+from prismc.checker.types.ring_threads import run_apart
 from prismc.frontend import ast
+from prismc.frontend.walk import walk
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
@@ -41,21 +47,52 @@ class Pipelines(Constructs):
         bounds = self.range_of(node)
         if bounds is None or len(known) != len(rings) or not self._agree(node, known):
             return self._tried(node)
-        start, stop, step = bounds
-        fixed = [self._fixed(value, node.header) for value in (start, stop, step)]
+        fixed = [self._fixed(value, node.header) for value in bounds]
         over = Range(start=fixed[0][0], stop=fixed[1][0], step=fixed[2][0])
         declared = tuple(statement for _, made in fixed for statement in made)
-        slots = known[0].slots
         self.loops += 1
+        body = self._apart(node, known, over) or self._ahead(node, known, over)
+        self.loops -= 1
+        return (typed.Block(id=self.id(), span=node.span, body=(*declared, *body)),)
+
+    def _ahead(self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], over: Range) -> Made:
+        """The form in which all but one of the slots are filled ahead."""
+        slots, at = rings[0].slots, node.variable.span
         prologue = [
-            self._region(node, known, over, over.start, number, slots, produces=True)
+            self._region(node, rings, over, over.start, number, produces=True)
             for number in range(slots - 1)
         ]
-        loop = self._loop(node, known, over)
-        self.loops -= 1
-        self._judge(node, (*prologue, *loop.body))
-        body = (*declared, *prologue, loop)
-        return (typed.Block(id=self.id(), span=node.span, body=body),)
+        variable = self._local(node.variable.text, over.start, at)
+        first = self.read(at, variable)
+        steps: list[typed.Statement] = []
+        for slot in range(slots):
+            ahead = slot + slots - 1
+            steps.append(self._region(node, rings, over, first, ahead, produces=True))
+            steps.append(self._region(node, rings, over, first, slot, produces=False))
+        self._judge((steps[-2],), (steps[-1],))
+        return (*prologue, self._loop(node, variable, over, slots, steps))
+
+    def _apart(self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], over: Range) -> Made:
+        """The form for regions that run in different warps; nothing if they do not."""
+        if not all(any(_splits(one) for one in region) for region in (node.produce, node.consume)):
+            return ()
+        slots, at = rings[0].slots, node.variable.span
+        variable = self._local(node.variable.text, over.start, at)
+        first = self.read(at, variable)
+        steps: list[typed.Statement] = []
+        for slot in range(slots):
+            declared = self._iteration(node, over, first, slot)
+            produce = self._slots(node, rings, slot, produces=True)
+            consume = self._slots(node, rings, slot, produces=False)
+            if slot == 0:
+                if not run_apart((produce,), (consume,)):
+                    return ()
+                self._judge((produce,), (consume,))
+            body: Made = (produce, consume)
+            if slot:
+                body = Guard(self, self._exists(declared, over)).under(body)
+            steps.append(typed.Block(id=self.id(), span=node.span, body=(declared, *body)))
+        return (self._loop(node, variable, over, slots, steps),)
 
     def _tried(self, node: ast.Pipeline) -> Made:
         """The regions alone, for what can be said about them."""
@@ -125,17 +162,14 @@ class Pipelines(Constructs):
         return typed.Declare(id=self.id(), span=at, variable=variable, value=value)
 
     def _loop(
-        self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], over: Range
+        self,
+        node: ast.Pipeline,
+        variable: typed.Variable,
+        over: Range,
+        slots: int,
+        steps: list[typed.Statement],
     ) -> typed.For:
         """The loop of one step for each slot."""
-        slots, at = rings[0].slots, node.variable.span
-        variable = self._local(node.variable.text, over.start, at)
-        first = self.read(at, variable)
-        steps: list[typed.Statement] = []
-        for slot in range(slots):
-            number = slot + slots - 1
-            steps.append(self._region(node, rings, over, first, number, slots, produces=True))
-            steps.append(self._region(node, rings, over, first, slot, slots, produces=False))
         return typed.For(
             id=self.id(),
             span=node.span,
@@ -158,53 +192,63 @@ class Pipelines(Constructs):
         over: Range,
         first: typed.Expression,
         number: int,
-        slots: int,
         *,
         produces: bool,
     ) -> typed.Block:
         """One execution of a region: iteration `number` after `first`, if there is one."""
+        declared = self._iteration(node, over, first, number)
+        narrow = self._slots(node, rings, number % rings[0].slots, produces=produces)
+        iteration = declared.value
+        if number or isinstance(iteration, typed.Constant) or first is over.start:
+            exists = self._exists(declared, over)
+            condition = exists()
+            if not (isinstance(condition, typed.Constant) and condition.value):
+                narrow = replace(narrow, body=Guard(self, exists).around(narrow.body))
+        return typed.Block(id=self.id(), span=node.span, body=(declared, narrow))
+
+    def _iteration(
+        self, node: ast.Pipeline, over: Range, first: typed.Expression, number: int
+    ) -> typed.Declare:
+        """The declaration of the pipeline's variable: iteration `number` after `first`."""
         at = node.variable.span
-        ahead = self._times(over.step, number)
         iteration = self._again(first)
         if number:
+            ahead = self._times(over.step, number)
             iteration = self.combine("+", iteration, ahead, at, at)
         variable = self._local(node.variable.text, iteration, at)
         self.bind(node.variable, variable)
+        return self._declare(variable, iteration, at)
+
+    def _slots(
+        self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], slot: int, *, produces: bool
+    ) -> typed.Narrow:
+        """One execution of a region with the rings' names as one of their slots."""
         views = tuple(
-            self._view_of(ring, variable_of, number % slots, produces=produces)
-            for ring, variable_of in zip(node.rings, rings, strict=True)
+            self._view_of(ring, variable, slot, produces=produces)
+            for ring, variable in zip(node.rings, rings, strict=True)
         )
-        body = self.statements(node.produce if produces else node.consume)
-        if number or isinstance(iteration, typed.Constant) or first is over.start:
-            body = self._where_it_exists(body, variable, iteration, over)
-        narrow = typed.Narrow(
+        return typed.Narrow(
             id=self.id(),
             span=node.span,
             kind=typed.NarrowKind.PARTITION,
             views=views,
-            body=body,
+            body=self.statements(node.produce if produces else node.consume),
             header=node.header,
         )
-        declared = self._declare(variable, iteration, at)
-        return typed.Block(id=self.id(), span=node.span, body=(declared, narrow))
 
-    def _where_it_exists(
-        self, body: Made, variable: typed.Variable, iteration: typed.Expression, over: Range
-    ) -> Made:
-        """A region's statements under the condition that the iteration exists."""
-        at = variable.span
+    def _exists(self, declared: typed.Declare, over: Range) -> Callable[[], typed.Expression]:
+        """The condition that an iteration exists, made anew with each call."""
+        at, iteration = declared.span, declared.value
         descends = isinstance(over.step, typed.Constant) and over.step.value < 0
         sign = ">" if descends else "<"
 
         def exists() -> typed.Expression:
             known = isinstance(iteration, typed.Constant)
-            value = iteration if known else self.read(at, variable)
+            value = iteration if known else self.read(at, declared.variable)
+            assert value is not None, "an iteration has a value"
             return self.combine(sign, value, self._again(over.stop), at, at)
 
-        condition = exists()
-        if isinstance(condition, typed.Constant) and condition.value:
-            return body
-        return Guard(self, exists).around(body)
+        return exists
 
     def _view_of(
         self, ring: ast.Ring, variable: typed.Variable, slot: int, *, produces: bool
@@ -225,10 +269,14 @@ class Pipelines(Constructs):
             is_async=False,
         )
 
-    def _judge(self, node: ast.Pipeline, steps: tuple[typed.Statement, ...]) -> None:
+    def _judge(self, produce: Made, consume: Made) -> None:
         """What the regions may not do; one execution of each tells."""
         if self.is_failed:
             return
-        last = steps[-2:]
-        for problem in check_regions((last[0],), (last[1],)):
+        for problem in check_regions(produce, consume):
             self.report(problem)
+
+
+def _splits(statement: ast.Node) -> bool:
+    """Whether arms of a `split` stand in a statement."""
+    return any(isinstance(node, ast.Split | ast.First) for node in walk(statement))
