@@ -1,0 +1,3 @@
+swapped.o: tests/swapped.cpp /tmp/cpp/cl/prism/moments.h
+
+/tmp/cpp/cl/prism/moments.h:
