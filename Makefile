@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit bless docs bench wheel clean
+.PHONY: help demo test check lint types layers unit nightly bless docs bench wheel clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ layers: $(READY) ## who may import whom
 
 unit: $(READY) ## the test suite
 	$(BIN)/pytest -q -n $(JOBS)
+
+nightly: $(READY) ## the tests that take minutes
+	$(BIN)/pytest -q -n $(JOBS) -m nightly
 
 bless: $(READY) ## rewrite golden files from what the compiler says now, and show the difference
 	PRISMC_BLESS=1 $(BIN)/pytest -q -n $(JOBS) tests || true

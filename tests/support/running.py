@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.emulator.api import RunResult, run_ptx
 from prismc.emulator.host import Buffer
+from prismc.emulator.ptx.parser import parse_module
+from prismc.emulator.ptx.tree import Module
 from prismc.emulator.schedule import Plan
 from prismc.hardware.targets import TARGETS
 from prismc.source.files import SourceFile
@@ -38,6 +41,11 @@ class Compiled:
             raise AssertionError("\n".join(all_words(problem) for problem in session.problems))
         self.checked: CheckedProgram = checked
         self.ptx = bytes(built.outputs[0].content).decode()
+
+    @cached_property
+    def module(self) -> Module:
+        """The PTX as the emulator reads it."""
+        return parse_module(self.ptx)
 
     def kernel(self, name: str | None = None) -> typed.Instance:
         """The kernel of that name, or the only one."""
@@ -84,7 +92,7 @@ class Compiled:
         values = [_argument(parameter, arguments) for parameter in instance.parameters]
         need = self.checked.memory.need[instance.symbol]
         return run_ptx(
-            self.ptx,
+            self.module,
             instance.symbol,
             blocks,
             instance.launch.threads,

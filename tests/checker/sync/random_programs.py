@@ -12,6 +12,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.int32]
 THREADS = 128
 SIZE = 1024
+ARRAYS = ("A", "B", "Q[0]", "Q[1]")
 
 # Index expressions over the thread `t` and the loop counter `k`; of the first list, no two threads
 # have one value in common.
@@ -28,11 +29,11 @@ Effect = Callable[["Memory"], None]
 
 
 class Memory:
-    """What a run has in hand: one value a thread, two shared arrays, the loop counter, n."""
+    """What a run has in hand: one value a thread, the shared arrays, the loop counter, n."""
 
     def __init__(self, values: Array, number: int) -> None:
         self.acc = values.copy()
-        self.arrays = {name: np.arange(SIZE, dtype=np.int32) * 3 for name in "AB"}
+        self.arrays = {name: np.arange(SIZE, dtype=np.int32) * 3 for name in ARRAYS}
         self.k = 0
         self.n = number
 
@@ -43,14 +44,17 @@ class Memory:
 
 
 class Program:
-    """A kernel's text, and its meaning."""
+    """A kernel's text, and its meaning. `touches` counts its scopes and reads of shared memory: where
+    barriers would stand if one stood behind each."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
+        self.name = f"mixed_{seed}"
+        self.touches = 1
         self._names = 0
         lines, self._effects = self._sequence(self.random.randint(3, 7), depth=0)
         body = "\n".join("            " + line for line in lines)
-        self.text = HEAD + body + TAIL
+        self.text = HEAD.format(name=self.name) + body + TAIL
 
     def result(self, values: Array, number: int) -> Array:
         """Y after the kernel, for X = values and n = number."""
@@ -71,6 +75,7 @@ class Program:
     def _statement(self, depth: int) -> tuple[list[str], Effect]:
         kinds = [self._store, self._store, self._load, self._load, self._claim, self._groups]
         kinds += [self._call, self._arms, self._swap, self._flip]
+        self.touches += 1
         if depth < 2:
             kinds += [lambda: self._loop(depth), lambda: self._choice(depth)]
         return self.random.choice(kinds)()
@@ -80,7 +85,7 @@ class Program:
         return f"p{self._names}"
 
     def _array(self) -> str:
-        return self.random.choice("AB")
+        return self.random.choice(ARRAYS)
 
     def _store(self) -> tuple[list[str], Effect]:
         array, index, view = self._array(), self.random.choice(DISTINCT), self._name()
@@ -126,6 +131,7 @@ class Program:
     def _groups(self) -> tuple[list[str], Effect]:
         """Each group stores in its own part and reads from it, in another order."""
         array, view, inner = self._array(), self._name(), self._name()
+        self.touches += 2
         size = self.random.choice((8, 16, 32, 64))
         turn = self.random.choice((1, size // 2, size - 1))
         lines = [
@@ -146,7 +152,8 @@ class Program:
 
     def _arms(self) -> tuple[list[str], Effect]:
         """Two arms of a split work side by side, each on an array of its own."""
-        first, second = self.random.sample("AB", 2)
+        first, second = self.random.sample(ARRAYS, 2)
+        self.touches += 4
         views = [self._name() for _ in range(4)]
         lines = [
             f"claim {first} as {views[0]} @ thread[64], {second} as {views[1]} @ thread[32]:",
@@ -255,7 +262,7 @@ def _renamed(line: str, counter: str) -> str:
     return " ".join(counter if word == "k" else word for word in words.split(" "))
 
 
-HEAD = """\
+FUNCTIONS = """\
 @requires(block[1], thread[128])
 def reverse(p: ptr(i32), v: i32 @ thread[1], shift: int) -> i32 @ thread[1]:
     t: int @ thread[1] = id()
@@ -285,22 +292,30 @@ def sums(x: ptr(i32), y: ptr(i32), times: int) -> i32 @ thread[1]:
     r: i32 @ thread[1] = x[127 - t]
     return r
 
+"""
+HEAD = """\
 @requires(grid[1], block[1], thread[128])
 @launch(threads = 128)
-kernel mixed(X: ptr(const i32), Y: ptr(i32), n: int):
+kernel {name}(X: ptr(const i32), Y: ptr(i32), n: int):
     k: int = 0
     partition Y as yb @ block[1] at id(block[1]) * 128:
         group block[1]:
             t: int @ thread[1] = id()
             shared A: i32[1024]
             shared B: i32[1024]
+            shared Q: i32[2][1024]
             acc: i32 @ thread[1] = X[t]
             partition A as a0 @ thread[1] at t * 8, B as b0 @ thread[1] at t * 8:
                 for i in range(8):
                     a0[i] = (t * 8 + i) * 3
                     b0[i] = (t * 8 + i) * 3
+            partition Q[0] as a1 @ thread[1] at t * 8, Q[1] as b1 @ thread[1] at t * 8:
+                for i in range(8):
+                    a1[i] = (t * 8 + i) * 3
+                    b1[i] = (t * 8 + i) * 3
 """
 TAIL = """
             partition yb as y @ thread[1] at t:
                 y[0] = acc
+
 """

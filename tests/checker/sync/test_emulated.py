@@ -1,22 +1,55 @@
-"""Random kernels through the whole compiler, on the emulator: no race, and the right values."""
+"""Random kernels through the whole compiler, on the emulator: no race, the right values, and no more
+operations than a barrier after each statement would be.
+
+`pytest -m nightly` tries 2,000 of them, under more schedules.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 
-from checker.sync.random_programs import THREADS, Program
+from checker.sync.random_programs import FUNCTIONS, THREADS, Program
 from prismc.emulator.schedule import Order, Plan
-from support.running import compile_texts
+from support.running import Compiled, compile_texts
+
+BATCH = 20  # kernels in one file: one run of the CUDA compiler
+QUICK = (Plan(order=Order.RANDOM, seed=1),)
+THOROUGH = (
+    Plan(),
+    Plan(order=Order.REVERSED),
+    Plan(order=Order.STALLED),
+    Plan(order=Order.RANDOM, seed=1),
+)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_random_kernel_has_no_race_and_computes_what_it_says(seed: int) -> None:
-    program = Program(seed)
-    compiled = compile_texts({"test.prism": program.text}, "test.prism")
-    values = np.random.default_rng(seed).integers(-99, 99, THREADS, dtype=np.int32)
-    for number in (0, 1, 3):
-        arguments = {"X": values, "Y": np.zeros(THREADS, np.int32), "n": number}
-        for plan in (Plan(), Plan(order=Order.RANDOM, seed=seed)):
-            after = compiled.run(1, arguments, plan=plan)
-            assert np.array_equal(after["Y"], program.result(values, number))
+@pytest.mark.parametrize("first", range(0, 100, BATCH))
+def test_random_kernels(first: int) -> None:
+    _check(range(first, first + BATCH), numbers=(0, 3), schedules=QUICK)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(100, 2100, BATCH))
+def test_many_random_kernels(first: int) -> None:
+    _check(range(first, first + BATCH), numbers=(0, 1, 3), schedules=THOROUGH)
+
+
+def _check(seeds: Iterable[int], *, numbers: Iterable[int], schedules: Iterable[Plan]) -> None:
+    programs = [Program(seed) for seed in seeds]
+    text = FUNCTIONS + "".join(program.text for program in programs)
+    compiled = compile_texts({"test.prism": text}, "test.prism")
+    for program in programs:
+        planned = compiled.checked.plan.instances[program.name].operations
+        assert len(planned) <= program.touches, program.text
+        for number in numbers:
+            for schedule in schedules:
+                _run(compiled, program, number, schedule)
+
+
+def _run(compiled: Compiled, program: Program, number: int, schedule: Plan) -> None:
+    values = np.random.default_rng(number).integers(-99, 99, THREADS, dtype=np.int32)
+    arguments = {"X": values, "Y": np.zeros(THREADS, np.int32), "n": number}
+    after = compiled.run(1, arguments, program.name, schedule)
+    assert np.array_equal(after["Y"], program.result(values, number)), program.text
