@@ -45,7 +45,9 @@ class KernelFault(AssertionError):
 
 def load(path: str, *, target: str = "sm_80", defines: Sequence[tuple[str, str]] = ()) -> Program:
     """Compiles a Prism file. Raises LoadError with the diagnostics."""
-    session = Session(Options(target=TARGETS[target], defines=tuple(defines)))
+    session = Session(
+        Options(target=TARGETS[target], defines=tuple(defines), assumptions=True)
+    )
     root = open_root(session, path)
     kernels = () if root is None else kernels_of(session, root)
     if session.exit_code:

@@ -16,7 +16,7 @@ from std.copy import copy, copy_tile, copy_vec, fill
 
 @requires(grid[1], block[1], thread[{unit}])
 @launch(threads = 128)
-@assume(aligned(X, 16), aligned(Y, 16))
+@assume(aligned(X, 16), aligned(Y, 16), aligned(Z, 8))
 kernel k(n: int, X: ptr(const f32), Y: ptr(f32), Z: ptr(f32)):
     u: int @ {P} = id({P})
     partition X as x @ {P} at u * 512, Y as y @ {P} at u * 512, Z as z @ {P} at u * 512:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prismc.checker.alignment.check import check_alignment
 from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.memory.mbarriers import charge_mbarriers
 from prismc.checker.names.resolve import resolve_names
@@ -35,6 +36,7 @@ def check_program(
     perspectives = check_perspectives(program, sink)
     check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
+    check_alignment(program, sink)
     found = Sink()
     plan = plan_synchronisation(program, perspectives, memory, found, settings)
     check_target(plan, target, found)

@@ -19,14 +19,3 @@ class TestsUnsupported(Problem):
     message = "`test` is not supported yet: its body is neither checked nor run"
     help_text = "test the kernel from the host for now"
 
-
-class AssumeUnsupported(Problem):
-    code = "P0908"
-    title = "this form of `assume` is not supported yet"
-    message = "{what} is not supported yet"
-    help_text = (
-        "state conditions with `@assume` before the kernel; in a body, `assume(disjoint(y))` says "
-        "that the pieces of partition `y` never meet"
-    )
-
-    what: str

@@ -24,6 +24,7 @@ from prismc.driver.inputs import open_root
 from prismc.driver.session import Session
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
 from prismc.source.record import replace
+from prismc.source.record import replace
 
 if TYPE_CHECKING:
     from prismc.driver.expectations import Judgement
@@ -127,16 +128,15 @@ class _Run:
         self.shown = Presentation(
             format=options["format_"], color=options["color"], max_errors=options["max_errors"]
         )
-        self.session = Session(
-            compiler_options(
-                TARGETS[options["target"]],
-                options["defines"],
-                options["include"],
-                "nvrtc",
-                options["dropped_sync"],
-                options["asserts"],
-            )
+        compiling = compiler_options(
+            TARGETS[options["target"]],
+            options["defines"],
+            options["include"],
+            "nvrtc",
+            options["dropped_sync"],
+            options["asserts"],
         )
+        self.session = Session(replace(compiling, assumptions=True))
 
     def go(self) -> int:
         """The exit code."""

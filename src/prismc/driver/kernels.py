@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from prismc.checker.alignment.launch import broken_assumptions
 from prismc.driver.build import compiled_module
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
@@ -36,7 +39,8 @@ class Parameter(Record):
 class Kernel(Record):
     """A kernel that can be launched: its PTX, what it takes, and what is fixed about its launch.
 
-    `threads` is 0 where the launch must say it.
+    `threads` is 0 where the launch must say it. `broken` tells which conditions of `@assume` do not
+    hold for integer arguments by name.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Kernel(Record):
     cluster: int = 1
     dynamic_shared: int = 0
     shared_arrays: tuple[SharedArray, ...] = ()
+    broken: Callable[[Mapping[str, int]], tuple[str, ...]] | None = None
 
 
 def kernels_of(session: Session, file: SourceFile) -> tuple[Kernel, ...]:
@@ -68,6 +73,7 @@ def kernels_of(session: Session, file: SourceFile) -> tuple[Kernel, ...]:
             cluster=function.launch.cluster,
             dynamic_shared=dynamic.get(function.symbol, 0),
             shared_arrays=shared_arrays(facts["check"], function.symbol),
+            broken=partial(broken_assumptions, facts["check"].program, function.symbol),
         )
         for function in facts["optimise"].module.functions
         if function.launch is not None

@@ -11,8 +11,9 @@ class Options(Value):
     of the root file, in the order given; `include` are folders that imports are looked up in;
     `compiler` is `nvrtc` or `nvcc`; `verify` checks the IR after every pass (for tests: a defect
     then shows where it arises); `dropped_sync` are numbers of planned operations to leave out (for
-    tests: a program without them must be found at fault); `asserts` keeps assertions and prints in
-    the code; `placement` (fewest, paper) is where barriers are put."""
+    tests: a program without them must be found at fault); `asserts` keeps assertions, prints and
+    what is assumed in the code, `assumptions` only what `assume(..)` takes for true; `placement`
+    (fewest, paper) is where barriers are put."""
 
     target: Target = DEFAULT_TARGET
     races: str = "warn"
@@ -22,4 +23,5 @@ class Options(Value):
     verify: bool = False
     dropped_sync: tuple[int, ...] = ()
     asserts: bool = False
+    assumptions: bool = False
     placement: str = "fewest"

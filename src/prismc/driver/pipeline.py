@@ -132,7 +132,10 @@ def _lower(session: Session, checked: CheckedProgram) -> Module | None:
     if session.sink.has_errors():
         return None
     module = lower_program(
-        _without_dropped(session, checked), session.sink, keeps_asserts=session.options.asserts
+        _without_dropped(session, checked),
+        session.sink,
+        keeps_asserts=session.options.asserts,
+        keeps_assumptions=session.options.assumptions,
     )
     return None if session.sink.has_errors() else module
 

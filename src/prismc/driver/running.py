@@ -51,11 +51,25 @@ def bind(kernel: Kernel, given: Mapping[str, Any], poisoned: frozenset[str] = fr
     if missing or extra:
         what = f"no value for {_listed(missing)}" if missing else f"no parameter {_listed(extra)}"
         raise RunError(f"kernel `{kernel.name}`: {what} (parameters: {', '.join(names) or 'none'})")
+    _require_assumed(kernel, given)
     device = tuple(
         _device(parameter, given[parameter.name], parameter.name in poisoned)
         for parameter in kernel.parameters
     )
     return Bound(kernel=kernel, device=device, given=given)
+
+
+def _require_assumed(kernel: Kernel, given: Mapping[str, Any]) -> None:
+    """What `@assume` states, as far as integers tell. Raises RunError where it does not hold."""
+    integers = {
+        name: int(value)
+        for name, value in given.items()
+        if isinstance(value, int | np.integer | np.bool_)
+    }
+    broken = () if kernel.broken is None else kernel.broken(integers)
+    if broken:
+        values = ", ".join(f"{name} = {value}" for name, value in integers.items())
+        raise RunError(f"kernel `{kernel.name}` assumes {_listed(broken)}: not so with {values}")
 
 
 def _listed(names: Sequence[str]) -> str:

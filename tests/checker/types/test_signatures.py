@@ -161,10 +161,12 @@ kernel b(n: int, p: ptr(f32)):
     pass
 
 @requires(thread[1])
-@assume(n > 0)  #! P0908
-def c(n: int):
+@assume(n > 0, aligned(p, n), aligned(p, n, 16), aligned(p, 24), n)  #! P0394 P0305
+def c(n: int, p: ptr(f32)):
     unsafe:
-        assume(n > 0)  #! P0908
+        assume(n > 0)
+        assume(aligned(p, 8))
+        assume(p)  #! P0305
 """,
     "parameters and results": """
 @requires(grid[1], block[1], thread[32])

@@ -220,6 +220,8 @@ v: vec(f32, 4) @ thread[1] = vec4(1.0, 2.0, 3.0, 4.0)
 v.y = f32(t)
 v.w += v.y
 a: f32[4] @ thread[1] = 0
+unsafe:
+    assume(aligned(X, 16))
 load_into[4](a, 0, X, 4)
 word: u32 @ thread[1] = pack(f16(t), f16(2))
 half: vec(f16, 2) @ thread[1] = unpack[f16](word)

@@ -114,7 +114,7 @@ class _BodyChecker:
                 self._return(statement)
             case typed.Break() | typed.Continue():
                 self._exit("break" if isinstance(statement, typed.Break) else "continue", statement)
-            case typed.Assert(condition=condition):
+            case typed.Assert(condition=condition) | typed.Assume(condition=condition):
                 self.data.varies(condition)
             case typed.Print(arguments=arguments):
                 for argument in arguments:

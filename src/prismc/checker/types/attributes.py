@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prismc.checker.errors import AssumeUnsupported, ClustersUnsupported
+from prismc.checker.errors import ClustersUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadAttribute,
@@ -11,7 +11,7 @@ from prismc.checker.types.call_errors import (
     UnknownAttribute,
 )
 from prismc.checker.types.context import UNKNOWN, is_refused
-from prismc.checker.types.model import BOOLEAN, INT, PointerType
+from prismc.checker.types.model import BOOLEAN
 from prismc.checker.types.pipelines import Pipelines
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
@@ -311,33 +311,10 @@ class Attributes(Pipelines):
     # ------------------------------------------------------------------ assume
 
     def assumptions(self, node: Declared) -> tuple[typed.Expression, ...]:
-        """Conditions over the parameters that the launcher verifies."""
+        """Conditions over the parameters: launches verify a kernel's, calls prove a function's."""
         made: list[typed.Expression] = []
         for attribute in node.attributes:
             if attribute.name.text != "assume":
                 continue
-            if not isinstance(node, ast.Kernel):
-                self.report(AssumeUnsupported(at=attribute.span, what="`@assume` before a `def`"))
-                continue
-            made += [self._assumption(argument) for argument in attribute.arguments]
+            made += [self.assumption(node, "`@assume`") for node in attribute.arguments]
         return tuple(condition for condition in made if not is_refused(condition))
-
-    def _assumption(self, node: ast.Expression) -> typed.Expression:
-        """A condition, or `aligned(p, bytes)`."""
-        call = self.statement_builtin(node)
-        if call is None or call.name != "aligned":
-            return self.require_bool(node, "`@assume`")
-        if not self.takes(call, 2, 2):
-            return self.refused(node.span)
-        pointer = self.pointer_argument(call, call.arguments[0])
-        alignment = self.constant_integer(call.arguments[1], "an alignment")
-        if pointer is None or alignment is None:
-            return self.refused(node.span)
-        assert isinstance(pointer.type, PointerType)
-        return typed.Builtin(
-            id=self.id(),
-            span=node.span,
-            type=BOOLEAN,
-            name="aligned",
-            arguments=(pointer, self.constant(node.span, INT, alignment)),
-        )

@@ -202,13 +202,22 @@ class PointerEscapes(Problem):
 
 class CallInCheck(Problem):
     code = "P0369"
-    title = "a call that `assert` and `print` cannot make"
+    title = "a call that a check cannot make"
     message = "`{construct}` cannot call `{callee}`: it is compiled out unless it is asked for"
     label = "this would not happen"
     help_text = "call it before, keep the result in a variable, and name that here"
 
     construct: str
     callee: str
+
+
+class NoAlignment(Problem):
+    code = "P0394"
+    title = "a number of bytes that is no alignment"
+    message = "nothing is aligned to {bytes} bytes"
+    help_text = "use a power of two up to 65536"
+
+    bytes: int
 
 
 # ----------------------------------------------------------------------- declarations

@@ -2,8 +2,8 @@
 
 The walk over a body is one object whose methods are spread over a ladder of classes, one file a
 rung: `Context`, `Conversions`, `TypeExpressions`, `Operators`, `NumberBuiltins`, `MemoryBuiltins`,
-`Builtins`, `Generics`, `Layouts`, `Calls`, `Expressions`, `Places`, `Unsafe`, `Declarations`,
-`Statements`, `Constructs`, `Pipelines`, `Attributes`, `Signatures`, and at the top
+`Builtins`, `Generics`, `Layouts`, `Calls`, `Expressions`, `Places`, `Assumptions`, `Unsafe`,
+`Declarations`, `Statements`, `Constructs`, `Pipelines`, `Attributes`, `Signatures`, and at the top
 `FunctionElaborator`.
 A rung may call what stands below it, and `expression` and `statements`, which stand above.
 """
@@ -217,6 +217,7 @@ class Context(ABC):
         slots: int = 0,
         alignment: int = 0,
         layout: typed.Instance | None = None,
+        run: int = 1,
     ) -> typed.Variable:
         """A new variable at the code's perspective, or the stated one; bound to its name."""
         made = typed.Variable(
@@ -232,6 +233,7 @@ class Context(ABC):
             slots=slots,
             alignment=alignment,
             layout=layout,
+            run=run,
         )
         self.bind(name, made)
         return made

@@ -195,6 +195,7 @@ class Declarations(Unsafe):
             slots=slots,
             alignment=self._aligned(node, alignment, layout),
             layout=layout.function if layout is not None else None,
+            run=layout.run if layout is not None else 1,
         )
         return (typed.DeclareShared(id=self.id(), span=node.span, variable=variable),)
 

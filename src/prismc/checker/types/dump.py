@@ -134,6 +134,8 @@ def simple(node: typed.Statement) -> str:
             return "continue"
         case typed.Assert(condition=condition):
             return f"assert {text(condition)}"
+        case typed.Assume(condition=condition):
+            return f"assume({text(condition)})"
         case typed.Print(arguments=arguments):
             return f"print({', '.join(map(text, arguments))})"
         case typed.AssumeDisjoint(variable=variable):
@@ -216,6 +218,32 @@ def text(node: typed.Expression) -> str:
             return "?"
         case _:
             return called(node)
+
+
+_PRECEDENCE = {
+    sign: level
+    for level, signs in enumerate(
+        (("or",), ("and",), ("not",), ("<", "<=", ">", ">=", "==", "!="), ("|",), ("^",), ("&",),
+         ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
+    )
+    for sign in signs
+}  # fmt: skip
+
+
+def readable(node: typed.Expression, around: int = 0) -> str:
+    """An expression with the parentheses that it needs, for messages."""
+    match node:
+        case typed.Binary(left=left, right=right) | typed.Logical(left=left, right=right):
+            level = _PRECEDENCE[node.operator]
+            shown = f"{readable(left, level)} {node.operator} {readable(right, level + 1)}"
+        case typed.Unary(operator="not", operand=operand):
+            level = _PRECEDENCE["not"]
+            shown = f"not {readable(operand, level)}"
+        case typed.Builtin(name=name, arguments=arguments):
+            return f"{name}({', '.join(map(readable, arguments))})"
+        case _:
+            return text(node)
+    return f"({shown})" if level < around else shown
 
 
 def called(node: typed.Expression) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from prismc.checker.names.symbols import SymbolKind
@@ -11,7 +11,6 @@ from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadArgument,
     BadReturn,
-    CallInCheck,
     ExitOutsideLoop,
     UnusedValue,
 )
@@ -32,7 +31,6 @@ from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.places import destination_of
 from prismc.checker.types.show import show
 from prismc.checker.types.unsafe import element_type
-from prismc.checker.types.walk import expressions_in
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.frontend.walk import find
@@ -227,7 +225,7 @@ class Statements(Declarations):
             )
             return ()
         values = tuple(self.settled(self.expression(node)) for node in call.arguments[1:])
-        if any(is_refused(value) for value in values) or not self._may_check("print", values):
+        if any(is_refused(value) for value in values) or not self.may_check("print", values):
             return ()
         text = printf_text(call.arguments[0].value, [value.type for value in values])
         if isinstance(text, FormatError):
@@ -237,20 +235,6 @@ class Statements(Declarations):
             )
             return ()
         return (typed.Print(id=self.id(), span=call.span, format=text, arguments=values),)
-
-    def _may_check(self, construct: str, values: Iterable[typed.Expression]) -> bool:
-        """Whether `assert` and `print` call nothing but expression functions: they are compiled out
-        unless asked for, so that nothing else may depend on what they do."""
-        for value in values:
-            for part in expressions_in(value):
-                if not isinstance(part, typed.Call | typed.Broadcast):
-                    continue
-                kind = part.callee.kind if isinstance(part, typed.Call) else None
-                if kind is not typed.InstanceKind.EXPRESSION:
-                    name = part.callee.name if isinstance(part, typed.Call) else "broadcast"
-                    self.report(CallInCheck(at=part.span, construct=construct, callee=name))
-                    return False
-        return True
 
     # ------------------------------------------------------------------ return, assert, pass
 
@@ -285,7 +269,7 @@ class Statements(Declarations):
             self._static_assert(node)
             return ()
         condition = self.require_bool(node.condition, "`assert`")
-        if is_refused(condition) or not self._may_check("assert", (condition,)):
+        if is_refused(condition) or not self.may_check("assert", (condition,)):
             return ()
         message = node.message.value if node.message is not None else ""
         return (typed.Assert(id=self.id(), span=node.span, condition=condition, message=message),)

@@ -44,7 +44,8 @@ class Variable(Record):
     function's top unless stated). `bound` is the code's bound at the declaration. `is_const` holds
     for array parameters that are only read. `slots` is 0 for an ordinary variable; a shared array
     of n slots has `slots` n and the type of one slot. `alignment` (bytes) is stated for shared
-    arrays, `layout` the instance that maps its indices, if any.
+    arrays, `layout` the instance that maps its indices, if any, which keeps `run` aligned elements
+    side by side.
     """
 
     id: int
@@ -59,6 +60,7 @@ class Variable(Record):
     slots: int = 0
     alignment: int = 0
     layout: Instance | None = None
+    run: int = 1
 
 
 def read_type(variable: Variable) -> Type:
@@ -490,6 +492,14 @@ class AssumeDisjoint(Statement):
     variable: Variable
 
 
+class Assume(Statement):
+    """`assume(condition)`: holds from here to the end of the enclosing body, by the author's word.
+    The condition may be a `Builtin` `aligned(pointer, bytes)` or `aligned(pointer, index, bytes)`.
+    """
+
+    condition: Expression
+
+
 class Assert(Statement):
     condition: Expression
     message: str
@@ -551,8 +561,8 @@ class Instance(Record):
     `symbol` is unique in the program and is the C name. `bound` is what `@requires` promises.
     `threads` is the number of threads in a block if a kernel that reaches this instance fixes it
     (one instance per such number), else None. `declared_shared` is `smem =` in bytes or None.
-    `assumptions` are the conditions of a kernel's `@assume`, over its parameters: bools, with
-    `Builtin` `aligned(pointer, bytes)` among them.
+    `assumptions` are the conditions of `@assume`, over the parameters: bools, with `Builtin`
+    `aligned(pointer, bytes)` and `aligned(pointer, index, bytes)` among them.
     `generics` are the arguments as they are shown, for messages. `origin` is the span of the use
     that asked for this instance (a call, an export), None for code checked in its own right.
     Its statements stand in the program's `Body` for it.

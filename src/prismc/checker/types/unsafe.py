@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from prismc.checker.errors import AssumeUnsupported
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
+from prismc.checker.types.assumptions import Assumptions
 from prismc.checker.types.call_errors import (
     BadAsm,
     NeedsUnsafe,
@@ -25,7 +25,6 @@ from prismc.checker.types.model import (
     Type,
 )
 from prismc.checker.types.number_builtins import BuiltinCall
-from prismc.checker.types.places import Places
 from prismc.checker.types.show import show
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
@@ -46,7 +45,7 @@ class Operands(Record):
     elements: tuple[typed.Place | typed.Expression, ...]
 
 
-class Unsafe(Places):
+class Unsafe(Assumptions):
     """Statements that are calls of `asm`, `cuda`, `assume` and `completion`."""
 
     def unsafe_statement(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
@@ -63,11 +62,15 @@ class Unsafe(Places):
                 return self._assume(call)
 
     def _assume(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
-        """`assume(disjoint(y))`, y a partition."""
-        inner = self.statement_builtin(call.arguments[0]) if len(call.arguments) == 1 else None
-        if inner is None or inner.name != "disjoint":
-            self.report(AssumeUnsupported(at=call.span, what="`assume(..)` of a condition"))
+        """`assume(condition)`, or `assume(disjoint(y))`, y a partition."""
+        if not self.takes(call, 1, 1):
             return ()
+        inner = self.statement_builtin(call.arguments[0])
+        if inner is None or inner.name != "disjoint":
+            condition = self.assumption(call.arguments[0], "`assume`")
+            if is_refused(condition):
+                return ()
+            return (typed.Assume(id=self.id(), span=call.span, condition=condition),)
         if not self.takes(inner, 1, 1):
             return ()
         variable = self.variable_at(inner.arguments[0])

@@ -99,7 +99,7 @@ def statement_operands(statement: typed.Statement) -> tuple[typed.Expression, ..
             return (array, first, pointer, index)
         case typed.If(condition=condition) | typed.While(condition=condition):
             return (condition,)
-        case typed.Assert(condition=condition):
+        case typed.Assert(condition=condition) | typed.Assume(condition=condition):
             return (condition,)
         case typed.For(start=start, stop=stop, step=step):
             return (start, stop, step)

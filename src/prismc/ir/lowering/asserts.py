@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NamedTuple
 
 from prismc.checker.types import typed
+from prismc.checker.types.dump import readable
 from prismc.hardware.asynchronous import Agent
 from prismc.hardware.scalars import F32, F64
+from prismc.ir.analysis.ranges import Range, range_of_type
 from prismc.ir.core import Value
 from prismc.ir.lowering.builtins import scalar_of
 from prismc.ir.lowering.errors import PrintLeftOut
@@ -25,10 +28,22 @@ class Asserts(Enum):
     TRAP = "trap"
 
 
-def asserts_of(program: typed.Program, *, keeps: bool) -> Asserts:
-    """What becomes of a program's assertions."""
-    if not keeps:
-        return Asserts.OUT
+class Checks(NamedTuple):
+    """What becomes of assertions and prints, and of what `assume(..)` takes for true."""
+
+    asserts: Asserts
+    assumptions: Asserts
+
+
+def checks_of(
+    program: typed.Program, *, keeps_asserts: bool, keeps_assumptions: bool
+) -> Checks:
+    """What becomes of a program's checks. Kept assertions keep assumptions too."""
+    how = _telling(program) if keeps_asserts or keeps_assumptions else Asserts.OUT
+    return Checks(how if keeps_asserts else Asserts.OUT, how)
+
+
+def _telling(program: typed.Program) -> Asserts:
     effects = [body.instance.effects for body in program.bodies.values()]
     has_products = any(each is not None and each.agent is Agent.WGMMA for each in effects)
     return Asserts.TRAP if has_products else Asserts.TELL
@@ -53,6 +68,60 @@ def lower_assert(
         return
     values = tuple(_printable(frame, expressions.value(value)) for value in statement.arguments)
     frame.builder.add(Print(arguments=values, format=statement.format, span=statement.span))
+
+
+def lower_assumption(
+    frame: Frame, expressions: Expressions, condition: typed.Expression, mode: Asserts
+) -> None:
+    """A condition that the author answers for, as an assertion."""
+    frame.builder.add(
+        Assert(
+            condition=expressions.value(condition),
+            message=f"assumed: {readable(condition)}",
+            tells=mode is Asserts.TELL,
+            span=condition.span,
+        )
+    )
+
+
+def learn_assumptions(frame: Frame) -> None:
+    """Bounds of parameters that `@assume` states: an index may then fit 32 bits."""
+    for condition in frame.instance.assumptions:
+        _learn(frame, condition)
+
+
+def _learn(frame: Frame, condition: typed.Expression) -> None:
+    match condition:
+        case typed.Logical(operator="and", left=left, right=right):
+            _learn(frame, left)
+            _learn(frame, right)
+        case typed.Binary(
+            operator=sign, left=typed.Read(variable=variable), right=typed.Constant(value=int(value))
+        ) if sign in _BOUNDS:
+            _bound(frame, variable, sign, int(value))
+        case typed.Binary(
+            operator=sign, left=typed.Constant(value=int(value)), right=typed.Read(variable=variable)
+        ) if sign in _MIRRORED:
+            _bound(frame, variable, _MIRRORED[sign], int(value))
+        case _:
+            pass
+
+
+# `x sign value` bounds x from below or above, by as much beside the value.
+_BOUNDS = {"<": (None, -1), "<=": (None, 0), ">": (1, None), ">=": (0, None), "==": (0, 0)}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+
+
+def _bound(frame: Frame, variable: typed.Variable, sign: str, value: int) -> None:
+    held = frame.values.get(variable)
+    if not isinstance(held, Value) or range_of_type(held.type) is None:
+        return
+    low, high = frame.ranges.of(held)
+    below, above = _BOUNDS[sign]
+    low = low if below is None else max(low, value + below)
+    high = high if above is None else min(high, value + above)
+    if low <= high:
+        frame.ranges.set(held, Range(low, high))
 
 
 def _printable(frame: Frame, value: Value) -> Value:

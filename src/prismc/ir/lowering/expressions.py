@@ -95,6 +95,8 @@ class Expressions:
             case typed.Builtin(name="is_shared", arguments=(pointer,)):
                 base, result = self.view(pointer).base, (Value(BOOLEAN),)
                 return self._add(IsShared(pointer=base, results=result, span=self._span))
+            case typed.Builtin(name="aligned", arguments=(pointer, *index, wanted)):
+                return self._is_aligned(pointer, index[0] if index else None, wanted)
             case typed.Builtin(name=name, arguments=arguments):
                 values = tuple(self._value(argument) for argument in arguments)
                 return lower_builtin(self._frame, name, values, lower_element(expression.type))
@@ -343,6 +345,16 @@ class Expressions:
                 span=self._span,
             )
         )
+
+    def _is_aligned(
+        self, pointer: typed.Expression, index: typed.Expression | None, wanted: typed.Expression
+    ) -> Value:
+        """Whether an address is a multiple of so many bytes."""
+        builder = self._builder
+        address = self._address("address", pointer, index)
+        number = builder.convert(self._value(wanted), ULONG)
+        rest = builder.binary(BinaryOperator.REM, address, number)
+        return builder.compare(Comparison.EQ, rest, builder.constant(0, ULONG))
 
     # ------------------------------------------------------------------ building
 

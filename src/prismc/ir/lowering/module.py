@@ -9,7 +9,7 @@ from prismc.checker.types import model, typed
 from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
-from prismc.ir.lowering.asserts import Asserts, asserts_of
+from prismc.ir.lowering.asserts import Checks, checks_of, learn_assumptions
 from prismc.ir.lowering.assigned import reassigned_pointers
 from prismc.ir.lowering.frame import Frame, LoweredFunction, phase_words
 from prismc.ir.lowering.positions import Hidden
@@ -30,15 +30,23 @@ _QUERIES = {
 }
 
 
-def lower_program(checked: CheckedProgram, sink: Sink, *, keeps_asserts: bool = False) -> Module:
+def lower_program(
+    checked: CheckedProgram,
+    sink: Sink,
+    *,
+    keeps_asserts: bool = False,
+    keeps_assumptions: bool = False,
+) -> Module:
     """The IR of every kernel and of what kernels call. The program must be free of errors."""
     bodies = checked.program.bodies
-    asserts = asserts_of(checked.program, keeps=keeps_asserts)
+    checks = checks_of(
+        checked.program, keeps_asserts=keeps_asserts, keeps_assumptions=keeps_assumptions
+    )
     needed = _reached_from_kernels(checked.program)
     lowered: dict[str, LoweredFunction] = {}
     for symbol, body in bodies.items():
         if symbol in needed:
-            lowered[symbol] = _FunctionLowering(checked, body, lowered, asserts, sink).run()
+            lowered[symbol] = _FunctionLowering(checked, body, lowered, checks, sink).run()
     return Module(functions=tuple(each.function for each in lowered.values()))
 
 
@@ -66,11 +74,11 @@ class _FunctionLowering:
         checked: CheckedProgram,
         body: typed.Body,
         lowered: dict[str, LoweredFunction],
-        asserts: Asserts,
+        checks: Checks,
         sink: Sink,
     ) -> None:
         self._body = body
-        self._asserts = asserts
+        self._checks = checks
         self._instance = body.instance
         self._memory = checked.memory
         self._plan = checked.plan
@@ -83,7 +91,9 @@ class _FunctionLowering:
         frame.builder.open()
         frame.builder.span = instance.span
         parameters = [p for variable in instance.parameters for p in self._parameter(variable)]
-        statements = Statements(frame, self._placed, self._asserts)
+        learn_assumptions(frame)
+        statements = Statements(frame, self._placed, self._checks)
+        statements.begin()
         statements.body(self._body.statements)
         statements.finish()
         region = frame.builder.close()

@@ -10,7 +10,7 @@ from prismc.checker.types import model, typed
 from prismc.hardware.groups import Level
 from prismc.ir.core import Value
 from prismc.ir.lowering import calls
-from prismc.ir.lowering.asserts import Asserts, lower_assert
+from prismc.ir.lowering.asserts import Asserts, Checks, lower_assert, lower_assumption
 from prismc.ir.lowering.control import Control
 from prismc.ir.lowering.expressions import Expressions
 from prismc.ir.lowering.frame import Frame
@@ -30,9 +30,9 @@ from prismc.ir.types import BOOLEAN, INT, ScalarType, Space, Type, VectorType
 class Statements:
     """Lowers the statements of one function."""
 
-    def __init__(self, frame: Frame, placed: Placed, asserts: Asserts) -> None:
+    def __init__(self, frame: Frame, placed: Placed, checks: Checks) -> None:
         self._frame = frame
-        self._asserts = asserts
+        self._checks = checks
         self._placed = placed
         self._builder = frame.builder
         self._expressions = Expressions(frame)
@@ -49,6 +49,18 @@ class Statements:
             self._statement(statement)
             if not self._builder.has_ended:
                 apply_plan(self._frame, self._placed, Where.AFTER, statement.id)
+
+    def begin(self) -> None:
+        """What a function does before its first statement: a kernel's `@assume`, where
+        assertions are kept."""
+        if self._frame.instance.is_kernel and self._checks.asserts is not Asserts.OUT:
+            for condition in self._frame.instance.assumptions:
+                self._assume(condition)
+
+    def _assume(self, condition: typed.Expression) -> None:
+        mode = self._checks.assumptions
+        if mode is not Asserts.OUT:
+            lower_assumption(self._frame, self._expressions, condition, mode)
 
     def finish(self) -> None:
         """End the function where its last statement did not."""
@@ -84,10 +96,13 @@ class Statements:
                 self._control.leave_loop()
             case typed.Continue():
                 self._control.next_iteration()
-            case typed.Assert() | typed.Print() if self._asserts is not Asserts.OUT:
-                lower_assert(self._frame, self._expressions, statement, self._asserts)
-            case typed.Assert() | typed.Print() | typed.AssumeDisjoint():
-                pass  # compiled out
+            case typed.Assert() | typed.Print():
+                if self._checks.asserts is not Asserts.OUT:
+                    lower_assert(self._frame, self._expressions, statement, self._checks.asserts)
+            case typed.Assume(condition=condition):
+                self._assume(condition)
+            case typed.AssumeDisjoint():
+                pass  # the race checks of the emulator tell
             case _:
                 self._compound(statement)
 
