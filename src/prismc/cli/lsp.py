@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 
 import click
@@ -36,5 +39,9 @@ def lsp(include: tuple[str, ...], targets: tuple[str, ...], stdio: bool) -> int:
 
     # Checks run in threads of the server's: they need the deep stack that this one has.
     threading.stack_size(STACK_SIZES[-1])
-    make_server(compiler_options(chosen_targets(targets)[0], (), include)).start_io()
-    return 0
+    server = make_server(compiler_options(chosen_targets(targets)[0], (), include))
+    # The server closes its stream at the end, and nothing else may write into it.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream, redirect_stdout(sys.stderr):
+        server.start_io(stdout=stream)
+    # Leaving without having been told to shut down is a failure (LSP 3.17, "Exit Notification").
+    return 0 if server.is_shut_down else 1

@@ -12,8 +12,9 @@ from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.frontend import ast
 from prismc.frontend.modules import ModuleGraph
+from prismc.lsp.lexis import declarations_of
 from prismc.source.files import Files, SourceFile
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 
 class Analysis(Record):
@@ -49,7 +50,7 @@ class Analysis(Record):
 
 def analyse(name: str, version: int, texts: Mapping[str, str], options: Options) -> Analysis:
     """Check the file called `name`; `texts` are the open files, which stand for those on disk."""
-    session = Session(options)
+    session = Session(_options_for(options, texts.get(name, "")))
     for other, text in texts.items():
         session.files.overlay(other, text)
     root = session.files.known(name)
@@ -63,3 +64,11 @@ def analyse(name: str, version: int, texts: Mapping[str, str], options: Options)
         graph=facts.get("parse"),
         checked=facts.get(CHECKS),
     )
+
+
+def _options_for(options: Options, text: str) -> Options:
+    """The options without definitions for constants that this file does not have."""
+    if not options.defines:
+        return options
+    constants = {each.name.text for each in declarations_of(text) if each.keyword == "const"}
+    return replace(options, defines=tuple(d for d in options.defines if d[0] in constants))

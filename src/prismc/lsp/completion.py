@@ -87,9 +87,9 @@ def _modules(names: Iterable[str], line: str) -> list[Item]:
     written = line.split()[-1] if line.split()[-1:] and not line.endswith(" ") else ""
     prefix = written[: written.rfind(".") + 1]
     return [
-        Item(label=name, kind=Kind.Module, insert_text=name.removeprefix(prefix), filter_text=rest)
+        Item(label=name.removeprefix(prefix), kind=Kind.Module, detail=name)
         for name in dict.fromkeys(names)
-        if name.startswith(prefix) and (rest := name.removeprefix(prefix))
+        if name.startswith(prefix)
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from prismc.checker.names.symbols import ModuleNames, Symbol
+from prismc.checker.names.symbols import ModuleNames, Symbol, SymbolKind
 from prismc.checker.perspectives.aliases import Aliases, Name
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import typed
@@ -184,7 +184,7 @@ def variables_of(body: typed.Body) -> Iterator[typed.Variable]:
 
 
 def _if_known(span: Span, symbol: Symbol | None) -> Iterator[Named]:
-    if symbol is not None:
+    if symbol is not None and symbol.kind is not SymbolKind.UNKNOWN:
         yield Named(span=span, symbol=symbol)
 
 

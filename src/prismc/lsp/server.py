@@ -52,6 +52,7 @@ class Server(LanguageServer):
         super().__init__("prismc", VERSION, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self.files = Workspace(options, self.show, self.tell_defect)
         self.board = Board()
+        self.is_shut_down = False
 
     # ------------------------------------------------------------------ to the client
 
@@ -157,6 +158,7 @@ def _life_cycle(server: Server) -> None:
     @server.feature(types.SHUTDOWN)
     def shutdown(_: None) -> None:
         server.files.stop()
+        server.is_shut_down = True
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
