@@ -114,7 +114,7 @@ def test_files(tmp_path: Path) -> None:
         ([*GOOD, "--expect", "y ~ q"], "no value `q`"),
         ([*GOOD, "--expect", "y ~ __import__('os')"], "no function `__import__`"),
         ([*GOOD, "--kernel", "other"], "no kernel `other`"),
-        ([*GOOD, "--block", "2048"], "the limit is 1024"),
+        ([*GOOD, "--block", "2048"], "has blocks of 256 threads, not 2048"),
         ([*GOOD, "--time-limit", "0"], "stopped after 0 seconds"),
     ],
 )  # fmt: skip
@@ -149,3 +149,69 @@ def test_malformed_ptx(
     (tmp_path / "k.ptx").write_text(text, encoding="utf-8")
     assert prismc(["run", "--ptx", str(tmp_path / "k.ptx"), "--grid", "1", "--block", "32"]) == 2
     assert message in capsys.readouterr().err
+
+
+FEW = ["--arg", "n=3", "--arg", "a=1", "--arg", "y=zeros(3)"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([*FEW, "--arg", "x=zeros(3)", "--arg", "n=4"], "`n` is given twice"),
+        ([*FEW, "--arg", "x=zeros(0.5)"], "a shape is of whole numbers, not of 0.5"),
+        ([*FEW, "--arg", "x=zeros(1e400)"], "a shape is of whole numbers"),
+        ([*FEW, "--arg", "x=zeros(1e400 - 1e400)"], "a shape is of whole numbers"),
+        ([*FEW, "--arg", "x=zeros(shape=3)"], "a shape is written as its numbers"),
+        ([*FEW, "--arg", "x=zeros(10**15)"], "Unable to allocate"),
+        ([*FEW, "--arg", "x=zeros(9**9**9)"], "a number of more than 1024 bits"),
+        ([*FEW, "--arg", "x=zeros(3)", "--seed", "-1"], "-1 is not in the range"),
+        ([*FEW, "--arg", "x=zeros(3)", "--time-limit", "nan"], "nan is no number from 0 on"),
+        ([*FEW, "--arg", "x=zeros(3)", "--rtol", "-1"], "-1 is no number from 0 on"),
+        ([*FEW, "--arg", "x=zeros(3)", "--block", "128"], "has blocks of 256 threads, not 128"),
+        ([*FEW, "--arg", "x=zeros(3)", "--cluster", "3"], "no multiple of a cluster of 3 x 1 x 1"),
+        ([*FEW, "--arg", "x=zeros(3)", "--dynamic-shared", "1000000"], "of shared memory"),
+        ([*FEW, "--arg", "x=@{tmp}/words.npy"], "is an array of <U1; a kernel takes numbers"),
+        ([*FEW, "--arg", "x=@{tmp}/several.npz"], "holds several arrays"),
+        ([*FEW, "--arg", "x=@{tmp}/short.npy"], "is no array that `numpy.save` has written whole"),
+        ([*FEW, "--arg", "x=@{tmp}/none.npy"], "is no array that `numpy.save` has written whole"),
+        ([*FEW, "--arg", "x=@{tmp}"], "cannot be read: Is a directory"),
+    ],
+)
+def test_arguments_that_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+) -> None:
+    np.save(tmp_path / "words.npy", np.array(["a"]))
+    np.savez(tmp_path / "several.npz", a=np.zeros(3))
+    np.save(tmp_path / "whole.npy", np.zeros(300))
+    (tmp_path / "short.npy").write_bytes((tmp_path / "whole.npy").read_bytes()[:200])
+    (tmp_path / "none.npy").write_bytes(b"")
+    filled = [argument.replace("{tmp}", str(tmp_path)) for argument in arguments]
+    assert prismc(["run", *SAXPY, *filled]) == 2
+    shown = capsys.readouterr()
+    assert says in shown.err
+    assert shown.out == ""
+    assert "Traceback" not in shown.err
+
+
+@pytest.mark.parametrize(
+    ("grid", "says"),
+    [
+        ("2147483648", "the grid's x extent is 2147483648; the limit is 2147483647"),
+        ("1,70000", "the grid's y extent is 70000; the limit is 65535"),
+        ("100000000", "a grid of 100000000 blocks; this machine runs at most 16777216"),
+    ],
+)
+def test_a_grid_that_no_machine_runs(
+    capsys: pytest.CaptureFixture[str], grid: str, says: str
+) -> None:
+    command = ["run", SAXPY[0], "--grid", grid, *FEW, "--arg", "x=zeros(3)"]
+    assert prismc(command) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("values", ["sqrt(0 - x - 1)", "x / 0"])
+def test_expectations_without_a_value_are_quiet(
+    capsys: pytest.CaptureFixture[str], values: str
+) -> None:
+    assert prismc(["run", *SAXPY, *FEW, "--arg", "x=ones(3)", "--expect", f"y ~ {values}"]) == 1
+    assert capsys.readouterr().err == ""

@@ -17,13 +17,13 @@ from prismc.cli.options import (
     compile_options,
     compiler_options,
     extents,
+    finite,
     named_values,
 )
 from prismc.cli.render import Progress, progress, show_problems, write
 from prismc.driver.inputs import open_root
 from prismc.driver.session import Session
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
-from prismc.source.record import replace
 from prismc.source.record import replace
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ KINDS = (
     type=float,
     default=1e-3,
     show_default=True,
+    callback=finite,
     help="How near `~` is, relative to the largest magnitude expected.",
 )
 @click.option(
@@ -76,8 +77,9 @@ KINDS = (
     help="Write an array's final content.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="For random arguments and schedules."
-)
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True,
+    help="For random arguments and schedules.",
+)  # fmt: skip
 @click.option(
     "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
     help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
@@ -90,7 +92,10 @@ KINDS = (
 @click.option(
     "--ignore", "ignored", type=click.Choice(KINDS), multiple=True, help="Do not report a kind.",
 )  # fmt: skip
-@click.option("--time-limit", metavar="SECONDS", type=float, default=None, help="Give up then.")
+@click.option(
+    "--time-limit", metavar="SECONDS", type=float, default=None, callback=finite,
+    help="Give up then.",
+)  # fmt: skip
 @click.option("--profile", "profiles", is_flag=True, help="Show what each source line costs.")
 @click.option(
     "--profile-html", "page", metavar="FILE.html",

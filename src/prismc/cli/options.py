@@ -186,6 +186,15 @@ def extents(
     return numbers
 
 
+def finite(
+    context: click.Context, parameter: click.Parameter, number: float | None
+) -> float | None:
+    """A number from 0 on, infinity and nan excepted."""
+    if number is not None and not 0 <= number < float("inf"):
+        raise click.BadParameter(f"{number:g} is no number from 0 on", context, parameter)
+    return number
+
+
 def named_values(
     context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:

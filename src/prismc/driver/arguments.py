@@ -37,6 +37,8 @@ def make_arguments(
         if bare not in parameters:
             known = ", ".join(parameters) or "none"
             raise RunError(f"kernel `{kernel.name}` has no parameter `{bare}` (it has: {known})")
+        if bare in values:
+            raise RunError(f"`{bare}` is given twice")
         values[bare] = _value(parameters[bare], text, dtype, values, random)
         if _UNINITIALISED.match(text):
             poisoned.add(bare)
@@ -69,6 +71,13 @@ def _value(
 def _loaded(path: str) -> Any:
     """The array in a `.npy` file."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise RunError(f"`{path}` cannot be read: {error}") from error
+        array = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise RunError(f"`{path}` cannot be read: {error.strerror or error}") from error
+    except (ValueError, EOFError) as error:
+        raise RunError(f"`{path}` is no array that `numpy.save` has written whole") from error
+    if not isinstance(array, np.ndarray):
+        raise RunError(f"`{path}` holds several arrays; save one with `numpy.save`")
+    if array.dtype.kind not in "biuf":
+        raise RunError(f"`{path}` is an array of {array.dtype}; a kernel takes numbers")
+    return array

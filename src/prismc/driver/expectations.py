@@ -35,12 +35,14 @@ def judge(
         raise RunError(f"`{text}` is no expectation: write `C ~ A @ B` or `C == A + B`")
     after = {**given, **final}
     try:
-        found, wanted = evaluate(parts["left"], after), evaluate(parts["right"], given)
+        # What is infinite or no number shows in the comparison.
+        with np.errstate(all="ignore"):
+            found, wanted = evaluate(parts["left"], after), evaluate(parts["right"], given)
         found, wanted = np.asarray(found), np.asarray(wanted)
         wanted = np.broadcast_to(wanted, found.shape)
-    except (EvaluationFailed, ValueError) as error:
+        wrong = np.asarray(_wrong(found, wanted, rtol if parts["sign"] == "~" else None))
+    except (EvaluationFailed, ValueError, TypeError) as error:
         return Judgement(text=text, holds=False, message=f"`{text}`: {error}")
-    wrong = _wrong(found, wanted, rtol if parts["sign"] == "~" else None)
     if not wrong.any():
         return Judgement(text=text, holds=True, message="")
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -57,6 +59,7 @@ def _wrong(found: Array, wanted: Array, rtol: float | None) -> Array:
     if rtol is None:
         different: Array = found != wanted
         return different
-    scale = float(np.abs(wanted).max()) if wanted.size else 0.0
+    sizes = np.abs(wanted[np.isfinite(wanted)])
+    scale = float(sizes.max()) if sizes.size else 0.0
     near = np.isclose(found, wanted, rtol=rtol, atol=rtol * scale, equal_nan=True)
     return ~near

@@ -45,6 +45,9 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.NotEq: operator.ne,
 }
 
+# Bits of the largest integer: no array and no scalar has as many.
+_MOST_BITS = 1024
+
 # What NumPy functions an expectation may call.
 _FUNCTION_NAMES = """
     abs sqrt exp log sin cos tanh sum max min mean var std prod cumsum cumprod any all maximum
@@ -114,7 +117,7 @@ class _Evaluator:
             case ast.UnaryOp(op=op, operand=operand):
                 return self._operator(op)(self.value(operand))
             case ast.BinOp(left=left, op=op, right=right):
-                return self._operator(op)(self.value(left), self.value(right))
+                return self._combined(op, self.value(left), self.value(right))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._operator(op)(self.value(left), self.value(right))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
@@ -141,6 +144,15 @@ class _Evaluator:
             raise RunError(f"`{self.text}`: no value `{name}` (known: {known})")
         return self.names[name]
 
+    def _combined(self, op: ast.AST, left: Value, right: Value) -> Value:
+        """The value of `left op right`; integers that would take for ever are refused."""
+        if isinstance(left, int) and isinstance(right, int):
+            bits = left.bit_length()
+            bits = bits * right if isinstance(op, ast.Pow) else bits + right
+            if isinstance(op, ast.Pow | ast.LShift) and bits > _MOST_BITS:
+                raise EvaluationFailed(f"`{self.text}`: a number of more than {_MOST_BITS} bits")
+        return self._operator(op)(left, right)
+
     def _operator(self, op: ast.AST) -> Callable[..., Any]:
         if type(op) not in _OPERATORS:
             raise RunError(f"`{self.text}`: an operator that is not known here")
@@ -164,21 +176,32 @@ class _Evaluator:
         return self.functions[name](*map(self.value, arguments), **named)
 
 
+def _shape(given: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[int, ...]:
+    """A shape from its numbers, or from one tuple of them. Raises ValueError."""
+    extents = given[0] if len(given) == 1 and isinstance(given[0], tuple) else given
+    if named:
+        raise ValueError("a shape is written as its numbers, as in `zeros(64, 32)`")
+    for extent in extents:
+        if not isinstance(extent, int | float | np.integer | np.floating) or extent % 1 != 0:
+            raise ValueError(f"a shape is of whole numbers, not of {extent!r}")
+    return tuple(int(extent) for extent in extents)
+
+
 def makers(dtype: np.dtype[Any], random: np.random.Generator) -> dict[str, Callable[..., Array]]:
     """Functions that make arguments of a dtype: `zeros`, `randn`, `randint` and so on."""
 
     def shaped(make: Callable[[tuple[int, ...]], Any]) -> Callable[..., Array]:
-        def maker(*shape: int) -> Array:
-            array: Array = np.asarray(make(tuple(int(n) for n in shape)))
+        def maker(*shape: Any, **named: Any) -> Array:
+            array: Array = np.asarray(make(_shape(shape, named)))
             return array.astype(dtype)
 
         return maker
 
-    def randint(low: int, high: int, *shape: int) -> Array:
-        return random.integers(low, high, shape).astype(dtype)
+    def randint(low: int, high: int, *shape: Any, **named: Any) -> Array:
+        return random.integers(low, high, _shape(shape, named)).astype(dtype)
 
-    def full(value: float, *shape: int) -> Array:
-        return np.full(shape, value).astype(dtype)
+    def full(value: float, *shape: Any, **named: Any) -> Array:
+        return np.full(_shape(shape, named), value).astype(dtype)
 
     return {
         "zeros": shaped(np.zeros),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -157,9 +158,7 @@ def run(
     Raises RunError for a launch that cannot be or takes too long.
     """
     kernel = bound.kernel
-    block = launch.block or (kernel.threads,)
-    if not block[0]:
-        raise RunError(f"kernel `{kernel.name}` does not fix its block: give one")
+    block = _block(kernel, launch)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     for plan in plans:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -186,6 +185,20 @@ def run(
         except TimeLimit as error:
             raise RunError(f"stopped after {time_limit:g} seconds (--time-limit)") from error
         yield Outcome(plan=plan, result=result, arrays=_arrays(kernel, result))
+
+
+def _block(kernel: Kernel, launch: Launch) -> tuple[int, ...]:
+    """The extents of a block: those the kernel fixes, or else the launch's."""
+    fixed = kernel.module.functions[kernel.name].limits.get("reqntid") or (kernel.threads,)
+    if not fixed[0]:
+        if not launch.block:
+            raise RunError(f"kernel `{kernel.name}` does not fix its block: give one")
+        return launch.block
+    if launch.block and prod(launch.block) != prod(fixed):
+        raise RunError(
+            f"kernel `{kernel.name}` has blocks of {prod(fixed)} threads, not {prod(launch.block)}"
+        )
+    return launch.block or fixed
 
 
 def _arrays(kernel: Kernel, result: RunResult) -> dict[str, Array]:

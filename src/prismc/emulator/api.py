@@ -21,10 +21,15 @@ from prismc.emulator.profile import Profile, profile_of
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
-from prismc.hardware.targets import TARGETS
+from prismc.hardware.targets import TARGETS, Target
 from prismc.source.record import Record
 
+# What any GPU takes (CUDA C++ Programming Guide, "Compute Capabilities").
 _MAX_THREADS = 1024
+_MAX_BLOCK = Dim3(1024, 1024, 64)
+_MAX_GRID = Dim3((1 << 31) - 1, 65535, 65535)
+# What this machine takes: the order of all blocks is kept.
+_MAX_BLOCKS = 1 << 24
 
 
 class Checks(Record):
@@ -156,20 +161,39 @@ def _judge(function: Function, shape: Shape) -> None:
     threads = shape.block.volume
     if threads > _MAX_THREADS:
         raise LaunchError(f"a block of {threads} threads; the limit is {_MAX_THREADS}")
+    _judge_extents("block", shape.block, _MAX_BLOCK)
+    _judge_extents("grid", shape.grid, _MAX_GRID)
+    if shape.grid.volume > _MAX_BLOCKS:
+        raise LaunchError(
+            f"a grid of {shape.grid.volume} blocks; this machine runs at most {_MAX_BLOCKS}"
+        )
     if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
-        raise LaunchError(f"the grid {shape.grid} is no multiple of the cluster {shape.cluster}")
+        raise LaunchError(f"a grid of {shape.grid} is no multiple of a cluster of {shape.cluster}")
     most = function.limits.get("maxntid")
     if most is not None and threads > int(np.prod(most)):
         raise LaunchError(f"`{function.name}` allows {int(np.prod(most))} threads, not {threads}")
     exact = function.limits.get("reqntid")
     if exact is not None and Dim3(*exact) != shape.block:
-        raise LaunchError(f"`{function.name}` requires a block of {exact}, not {shape.block}")
+        raise LaunchError(
+            f"`{function.name}` requires a block of {Dim3(*exact)}, not {shape.block}"
+        )
+
+
+def _shared_limit(target: Target) -> int:
+    return target.shared_limit
+
+
+def _judge_extents(what: str, extents: Dim3, limits: Dim3) -> None:
+    for axis, extent, limit in zip("xyz", extents, limits, strict=True):
+        if extent > limit:
+            raise LaunchError(f"the {what}'s {axis} extent is {extent}; the limit is {limit}")
 
 
 def _judge_shared(machine: Machine) -> None:
     """Refuses a launch with more shared memory than a block can have on the module's target."""
-    needed, target = machine.shared_end - SHARED_START, TARGETS.get(machine.module.target)
-    if target is None or needed <= target.shared_limit:
+    needed = machine.shared_end - SHARED_START
+    target = TARGETS.get(machine.module.target, max(TARGETS.values(), key=_shared_limit))
+    if needed <= target.shared_limit:
         return
     arrays = ", ".join(
         f"`{source_name(shared.variable.name)}` {shared.size}"

@@ -23,6 +23,9 @@ class Dim3(NamedTuple):
     def volume(self) -> int:
         return self.x * self.y * self.z
 
+    def __str__(self) -> str:
+        return f"{self.x} x {self.y} x {self.z}"
+
 
 class Shape(NamedTuple):
     """A launch: blocks of the grid, threads of a block, blocks of a cluster."""

@@ -112,7 +112,7 @@ class Linkage:
             self._addresses[variable.name] = start
             end = end if variable.is_extern else start + size
         dynamic_ends = [s.start + s.size for s in self.shared if s.variable.is_extern]
-        return max([end, *dynamic_ends])
+        return max([end + dynamic, *dynamic_ends])
 
     def _reachable(self) -> Iterable[Function]:
         """The kernel and all functions that it names, directly or through others."""
