@@ -145,8 +145,9 @@ class BodyChecker:
                     return
                 for condition in callee.assumptions:
                     self._require(AssumptionNeed(expression, condition))
-                for pending in self._left.get(callee.symbol, ()):
-                    self._require(InnerNeed(expression, pending))
+                inner = (InnerNeed(expression, p) for p in self._left.get(callee.symbol, ()))
+                # One refusal a call: what else it lacks is likely the same.
+                any(self._require(need) for need in inner)
             case _:
                 pass
 
@@ -161,19 +162,21 @@ class BodyChecker:
 
     # ------------------------------------------------------------------ judging
 
-    def _require(self, need: Need) -> None:
-        """Judge what the body needs; leave it to the callers where it depends on them."""
+    def _require(self, need: Need) -> bool:
+        """Judge what the body needs; leave it to the callers where it depends on them. Whether it
+        was refused."""
         failure = self._judged(need)
         if failure is None:
-            return
+            return False
         is_kernel = self._body.instance.is_kernel
-        if not (is_kernel or failure.is_broken or failure.is_parted) and failure.said.blame:
+        if not (is_kernel or failure.is_broken or failure.is_parted) and failure.said.blames:
             self._pending.append(Pending(self, self._values.facts, need))
-            return
+            return False
         said = failure.said
         self._sink.report(
             need.problem(said, is_broken=failure.is_broken, is_parted=failure.is_parted)
         )
+        return True
 
     def _judged(self, need: Need) -> Failure | None:
         match need:
@@ -210,19 +213,22 @@ class BodyChecker:
                 if wanted is not None:
                     failure = self._judged_address(pointer, index, wanted)
         if failure is None:
-            failure = Failure(Explanation("", (), _STATE_IT, self._blamed(call, condition)))
+            failure = Failure(Explanation("", (), _STATE_IT, blames=self._blamed(call, condition)))
         return failure._replace(is_broken=holds is False)
 
-    def _blamed(self, call: typed.Call, condition: typed.Expression) -> Blame | None:
-        """A parameter of this function that the arguments in a condition are made of."""
-        own = self._body.instance.parameters
+    def _blamed(self, call: typed.Call, condition: typed.Expression) -> tuple[Blame, ...]:
+        """The parameters of this function that the arguments in a condition are made of."""
         arguments = dict(zip(call.callee.parameters, call.arguments, strict=True))
-        for inside in expressions_in(condition):
-            if isinstance(inside, typed.Read) and inside.variable in arguments:
-                found = depends_on(arguments[inside.variable], self._values, own)
-                if found is not None:
-                    return Blame(found, 0)
-        return None
+        return tuple(
+            blame
+            for inside in expressions_in(condition)
+            if isinstance(inside, typed.Read) and inside.variable in arguments
+            for blame in self._made_of(arguments[inside.variable])
+        )
+
+    def _made_of(self, argument: typed.Expression) -> tuple[Blame, ...]:
+        found = depends_on(argument, self._values, self._body.instance.parameters)
+        return () if found is None else (Blame(found, 0),)
 
     def _judged_inner(self, call: typed.Call, pending: Pending) -> Failure | None:
         owner = pending.owner
@@ -238,18 +244,17 @@ class BodyChecker:
         failure = owner.judged_with(numbers, bases, pending)
         if failure is None:
             return None
-        blame = failure.said.blame
-        if blame is None or not blame.wanted:
-            found = None if blame is None else self._blamed_for(arguments[blame.parameter])
-            return failure._replace(said=failure.said._replace(advice=_STATE_IT, blame=found))
-        return failure._replace(said=self._explained(arguments[blame.parameter], blame))
-
-    def _blamed_for(self, argument: typed.Expression) -> Blame | None:
-        found = depends_on(argument, self._values, self._body.instance.parameters)
-        return None if found is None else Blame(found, 0)
+        explained = [self._explained(arguments[b.parameter], b) for b in failure.said.blames]
+        if not explained:
+            return failure._replace(said=failure.said._replace(advice=_STATE_IT))
+        best = max(explained, key=lambda said: (said.is_stated, said.zeros))
+        blames = tuple(blame for said in explained for blame in said.blames)
+        return failure._replace(said=best._replace(blames=blames))
 
     def _explained(self, argument: typed.Expression, blame: Blame) -> Explanation:
         """What is not known of an argument."""
+        if not blame.wanted:
+            return Explanation("", (), _STATE_IT, blames=self._made_of(argument))
         if isinstance(argument.type, PointerType):
             address = self._addresses.of(argument, None, 1)
             return self._explainer.address(address, blame.wanted, size_of(argument.type.element))

@@ -24,13 +24,16 @@ class Blame(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What is known too little of, where it stands, and how to say more. `blame` is set where a
-    caller may know it."""
+    """What is known too little of, where it stands, and how to say more; with `is_stated`, by an
+    assumption. `blames` are the parameters of which a caller may know more, any of them; `zeros` is
+    how many low bits are known to be 0."""
 
     reason: str
     related: tuple[Related, ...]
     advice: str
-    blame: Blame | None = None
+    is_stated: bool = False
+    blames: tuple[Blame, ...] = ()
+    zeros: int = 0
 
 
 class Explainer:
@@ -69,13 +72,15 @@ class Explainer:
         if element == 1:
             reason = f"{what} is only known to be a multiple of {given}"
         variables = list(dict.fromkeys(self._leaves(value, 8)))
-        found = self._to_assume(value, variables, wanted)
+        suffice = self._to_assume(value, variables, wanted)
+        own = self._instance.parameters
+        suffice.sort(key=lambda variable: variable not in own)
         advice = f"make it a multiple of {wanted}"
-        if found is not None:
-            advice = self._stated(f"{found.name} % {wanted} == 0", found)
-        unknown = [v for v in (found, *variables) if v in self._instance.parameters]
-        blame = Blame(unknown[0], wanted) if unknown and unknown[0] is not None else None
-        return Explanation(reason, (note,), advice, blame)
+        if suffice:
+            advice = self._stated(f"{suffice[0].name} % {wanted} == 0", suffice[0])
+        unknown = [variable for variable in suffice or variables if variable in own]
+        blames = tuple(Blame(variable, wanted) for variable in unknown)
+        return Explanation(reason, (note,), advice, bool(suffice), blames, residue.zeros)
 
     def _base(self, base: Part, needed: int) -> Explanation:
         given = 1 << base.residue.zeros
@@ -89,7 +94,8 @@ class Explainer:
             return Explanation(reason, (note,), f"declare it with `align {needed}`")
         advice = self._stated(f"aligned({variable.name}, {needed})", variable)
         is_given = variable in self._instance.parameters
-        return Explanation(reason, (note,), advice, Blame(variable, needed) if is_given else None)
+        blames = (Blame(variable, needed),) if is_given else ()
+        return Explanation(reason, (note,), advice, True, blames)
 
     def _stated(self, condition: str, variable: typed.Variable) -> str:
         """Where to state a condition about a variable."""
@@ -110,18 +116,20 @@ class Explainer:
 
     def _to_assume(
         self, value: typed.Expression, variables: list[typed.Variable], wanted: int
-    ) -> typed.Variable | None:
-        """The variable whose being a multiple of `wanted` would make the value one."""
+    ) -> list[typed.Variable]:
+        """The variables of which each, if it were a multiple of `wanted`, would make the value
+        one."""
         known: Residue = multiple_of(wanted)
         facts = self._values.facts
+        suffice: list[typed.Variable] = []
         for variable in variables:
             fact = UNKNOWN._replace(residue=known)
             numbers = {**facts.numbers, ("variable", variable.id): fact}
             with self._values.under(Facts(numbers=numbers, conditions=facts.conditions)):
                 found = self._values.value(value)
             if found.residue.zeros >= known.bits:
-                return variable
-        return None
+                suffice.append(variable)
+        return suffice
 
     def _leaves(self, value: typed.Expression, depth: int) -> Iterator[typed.Variable]:
         """The integer variables without a definition that an expression is made of."""

@@ -162,13 +162,15 @@ def bounds(operator: str, left: Known, right: Known) -> tuple[int, int]:
             corners = [divide(a, b) for a in left[1:3] for b in right[1:3]]
             return min(corners), max(corners)
         case "%" if right.low > 0:
-            exact = left.exact, right.exact
-            if exact[0] is not None and exact[1] is not None:
-                rest = remainder(exact[0], exact[1])
+            rest = _rest(left, right)
+            if rest is not None:
                 return rest, rest
             most = min(right.high - 1, max(left.high, -left.low))
             return (0 if left.low >= 0 else -most), most
         case "&" if right.low >= 0:
+            mask = right.exact
+            if mask is not None and mask < 1 << left.residue.bits:
+                return left.residue.value & mask, left.residue.value & mask
             return 0, right.high
         case "&" if left.low >= 0:
             return 0, left.high
@@ -178,3 +180,18 @@ def bounds(operator: str, left: Known, right: Known) -> tuple[int, int]:
             return left.low << right.low, left.high << right.low
         case _:
             return -WIDEST, WIDEST
+
+
+def _rest(left: Known, right: Known) -> int | None:
+    """`left % right` where it is one number: of constants, or by the low bits."""
+    divisor = right.exact
+    if divisor is None:
+        return None
+    if left.exact is not None:
+        return remainder(left.exact, divisor)
+    if divisor & (divisor - 1) or divisor > 1 << left.residue.bits:
+        return None
+    rest = left.residue.value % divisor
+    if rest == 0 or left.low >= 0:
+        return rest
+    return rest - divisor if left.high <= 0 else None
