@@ -283,8 +283,7 @@ def test_completion_while_the_line_is_unfinished(editor: Editor) -> None:
 
 def test_completion_of_imports(editor: Editor) -> None:
     text = (
-        "import std.vote\nfrom std.\nfrom std.warp import \nimport \n"
-        "const N: int = std.vote.\n@\n"
+        "import std.vote\nfrom std.\nfrom std.warp import \nimport \nconst N: int = std.vote.\n@\n"
     )
     editor.open("imports.prism", text)
     assert "mma" in editor.labels("imports.prism", types.Position(1, 9))
