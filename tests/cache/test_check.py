@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -98,7 +97,7 @@ def write(folder: Path, files: dict[str, str] = FILES) -> Path:
 
 
 @pytest.fixture
-def checks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the root files that were really checked."""
     names: list[str] = []
     real = checking.run_stages
@@ -108,7 +107,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return real(session, file, last)  # type: ignore[arg-type]
 
     monkeypatch.setattr(checking, "run_stages", counted)
-    yield names
+    return names
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -27,7 +28,7 @@ def example(kind: type[Problem]) -> Problem:
     at = Span("a.prism", 1, 2)
     annotations: dict[str, str] = {}
     for base in reversed(kind.__mro__):
-        annotations |= {k: str(v) for k, v in base.__dict__.get("__annotations__", {}).items()}
+        annotations |= {k: str(v) for k, v in inspect.get_annotations(base).items()}
     fields = {name: VALUES[annotations[name]] for name in kind.__fields__[4:]}
     return kind(
         at=at,
