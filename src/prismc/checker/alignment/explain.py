@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from prismc.checker.alignment.addresses import Address, Addresses, Part
-from prismc.checker.alignment.numbers import UNKNOWN, Residue, combine, multiple_of
+from prismc.checker.alignment.numbers import UNKNOWN, Residue, combine, exactly, multiple_of
 from prismc.checker.alignment.values import Facts, Values
 from prismc.checker.types import typed
 from prismc.checker.types.model import ScalarType
@@ -57,7 +57,7 @@ class Explainer:
     ) -> Explanation:
         """Why an integer, counted in elements of so many bytes, is not known to be a multiple of
         `wanted`."""
-        size = multiple_of(element)
+        size = exactly(element)
         terms = [
             (term, combine("*", self._values.value(term).residue, size))
             for term in self._terms(value)
