@@ -22,10 +22,8 @@
 #endif
 #ifdef __cplusplus
 #include <type_traits>
-#define PRISM_ALIGNED_ alignas
 #define PRISM_ASSERT_ static_assert
 #else
-#define PRISM_ALIGNED_ _Alignas
 #define PRISM_ASSERT_ _Static_assert
 #endif
 

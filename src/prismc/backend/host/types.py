@@ -53,7 +53,8 @@ def vector_type(parameter: KernelParameter) -> str:
     lines = [
         f"#ifndef {name.upper()}_",
         f"#define {name.upper()}_",
-        f"typedef struct PRISM_ALIGNED_({size}) {name} {{ {element} {members}; }} {name};",
+        f"typedef struct __attribute__((aligned({size}))) {name} {{ {element} {members}; }}",
+        f"    {name};",
     ]
     # CUDA 13 has two types for each vector of four 8-byte elements.
     if scalar in _CUDA_VECTORS and lanes <= (4 if SCALARS[scalar].size < 8 else 2):

@@ -1,0 +1,376 @@
+"""Launches from C++ by generated headers: right arguments, right results, and what is refused.
+
+The programs run on the CPU driver, which executes the PTX that they load; NumPy judges.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from examples.launches import EXAMPLES, LAUNCHES
+from host.support import CPP17, build, build_text, compiled, execute, program
+from prismc.driver.running import DTYPES
+
+PREFACE = """\
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+static void need(prism_status status)
+{
+    if (status) {
+        std::printf("%d: %s\\n", status, prism_message());
+        std::exit(1);
+    }
+}
+"""
+
+# An argument from a file of its bytes; an array comes back into the same file.
+ARGUMENT = """\
+template <class T, bool is_pointer = std::is_pointer<T>::value> struct Argument {
+    T value;
+    explicit Argument(const std::string &path)
+    {
+        std::ifstream(path, std::ios::binary).read(reinterpret_cast<char *>(&value), sizeof value);
+    }
+};
+template <class T> struct Argument<T, true> {
+    T value;
+    std::string path;
+    std::vector<char> bytes;
+    void *memory = nullptr;
+    explicit Argument(const std::string &path_) : path(path_)
+    {
+        std::ifstream file(path, std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(file), {});
+        need(prism_allocate(bytes.size() + 1, &memory));
+        need(prism_upload(memory, bytes.data(), bytes.size()));
+        value = static_cast<T>(memory);
+    }
+    ~Argument()
+    {
+        need(prism_download(bytes.data(), memory, bytes.size()));
+        std::ofstream(path, std::ios::binary).write(
+            bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        need(prism_free(memory));
+    }
+};
+"""
+
+
+def _launcher(kernel: dict[str, object]) -> str:
+    """A function that launches a kernel with arguments from files named like its parameters."""
+    name, parameters = kernel["symbol"], kernel["parameters"]
+    assert isinstance(parameters, list)
+    names = [f"{name}_{each['name']}" for each in parameters]
+    lines = [f"static void {name}(unsigned blocks)", "{"]
+    lines += [f'    Argument<decltype({each}::value)> v_{each}("{each}");' for each in names]
+    given = ", ".join(["blocks", "nullptr", *(f"{each}(v_{each}.value)" for each in names)])
+    return "\n".join([*lines, f"    need({name}_launch({given}));", "}", ""])
+
+
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that launches any of the examples: its name, and the number of blocks."""
+    folder = tmp_path_factory.mktemp("examples")
+    includes, functions, cases = "", "", ""
+    for name in LAUNCHES:
+        build(EXAMPLES / f"{name}.prism", folder)
+        (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
+        includes += f'#include "{name}.h"\n'
+        functions += _launcher(kernel)
+        cases += f'    if (!std::strcmp(argv[1], "{name}"))\n        {name}(blocks);\n'
+    main = "int main(int, char **argv)\n{\n    unsigned blocks = unsigned(std::atoi(argv[2]));\n"
+    main += f"    need(prism_open(0));\n{cases}}}\n"
+    return program(folder, includes + PREFACE + ARGUMENT + functions + main)
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_examples_compute_what_numpy_does(launcher: Path, driver: Path, name: str) -> None:
+    sizes = LAUNCHES[name]
+    launch = sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
+    folder = launcher.parent
+    (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
+    for parameter in kernel["parameters"]:
+        value = launch.arguments[parameter["name"]]
+        if not parameter["is_pointer"]:
+            value = np.asarray(value, DTYPES[parameter["type"]])
+            assert value.nbytes == parameter["size"]
+        (folder / f"{name}_{parameter['name']}").write_bytes(value.tobytes())
+    done = execute(launcher, driver, name, str(launch.blocks))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    before = launch.arguments[launch.output]
+    content = (folder / f"{name}_{launch.output}").read_bytes()
+    after = np.frombuffer(content, before.dtype).reshape(before.shape)
+    assert launch.wrong(after.astype(np.float64)) == ""
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def saxpy_program(saxpy: Path, folder: Path, body: str, *options: str) -> Path:
+    """A program with arrays x and y of 1000 floats on the device, and saxpy's header."""
+    start = """
+int main()
+{
+    std::vector<float> x(1000, 1.0f), y(1000, 2.0f);
+    void *x_, *y_;
+    need(prism_open(0));
+    need(prism_allocate(4000, &x_));
+    need(prism_allocate(4000, &y_));
+    need(prism_upload(x_, x.data(), 4000));
+    need(prism_upload(y_, y.data(), 4000));
+    const float *dx = static_cast<const float *>(x_);
+    float *dy = static_cast<float *>(y_);
+    const saxpy_n n(1000);
+    const saxpy_a a(3.0f);
+    (void)dx, (void)dy;
+"""
+    text = '#include "saxpy.h"\n' + PREFACE + start + body + "    return 0;\n}\n"
+    objects = () if "-DPRISM_IMAGES_FROM_FILES" in options else (str(saxpy / "saxpy.o"),)
+    return program(folder, text, f"-I{saxpy}", *options, *objects)
+
+
+@pytest.mark.parametrize(
+    ("launch", "words"),
+    [
+        ("saxpy_launch({4, 128}, nullptr, n, a, saxpy_x(dx), saxpy_y(dy))",
+         "7: saxpy has blocks of 256 threads, not of 128"),
+        ("saxpy_launch(0, nullptr, n, a, saxpy_x(dx), saxpy_y(dy))",
+         "6: saxpy: a grid of 0 blocks; from 1 to 2147483647 are possible"),
+        ("saxpy_launch(unsigned(-1), nullptr, n, a, saxpy_x(dx), saxpy_y(dy))",
+         "6: saxpy: a grid of 4294967295 blocks; from 1 to 2147483647 are possible"),
+        ("saxpy_launch(4, nullptr, n, a, saxpy_x(dx), "
+         "saxpy_y(reinterpret_cast<float *>(reinterpret_cast<char *>(dy) + 2)))",
+         "8: saxpy: `y` (0x700000002002) is not aligned to 4 bytes"),
+    ],
+)  # fmt: skip
+def test_refuses(saxpy: Path, driver: Path, tmp_path: Path, launch: str, words: str) -> None:
+    host = saxpy_program(saxpy, tmp_path, f"    need({launch});\n")
+    assert execute(host, driver).stdout == f"{words}\n"
+
+
+def test_pointers_are_not_checked_in_release_builds(
+    saxpy: Path, driver: Path, tmp_path: Path
+) -> None:
+    odd = "reinterpret_cast<float *>(reinterpret_cast<char *>(dy) + 2)"
+    body = f"    need(saxpy_launch(1, nullptr, n, a, saxpy_x(dx), saxpy_y({odd})));\n"
+    done = execute(saxpy_program(saxpy, tmp_path, body, "-DNDEBUG"), driver)
+    assert "10: saxpy: unspecified launch failure (CUDA error 719)" in done.stdout
+    assert "ALIGN" in done.stderr
+
+
+LAUNCH = "    need(saxpy_launch(4, nullptr, n, a, saxpy_x(dx), saxpy_y(dy)));\n"
+CHECK = """\
+    need(prism_synchronize(nullptr));
+    need(prism_download(y.data(), dy, 4000));
+    for (float each : y)
+        if (each != 5.0f)
+            return 1;
+    std::puts("right");
+"""
+
+
+def test_a_missing_target_is_told_with_the_device(
+    saxpy: Path, driver: Path, tmp_path: Path
+) -> None:
+    host = saxpy_program(saxpy, tmp_path, LAUNCH + CHECK)
+    for device in ("sm_80", "sm_86", "sm_90a", "sm_120"):  # PTX for sm_80 runs on all later ones
+        assert execute(host, driver, PRISM_CPU_DEVICE=device).stdout == "right\n"
+    assert execute(host, driver, PRISM_CPU_DEVICE="sm_75").stdout == (
+        "3: saxpy was built for sm_80, sm_90a, which the device (prismc on the CPU, sm_75) does "
+        "not run; build with --target sm_75\n"
+    )
+
+
+def test_a_driver_older_than_the_ptx_is_told(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+    """Field fault E02: the version of the driver and that of the PTX."""
+    host = saxpy_program(saxpy, tmp_path, LAUNCH)
+    said = execute(host, driver, PRISM_CPU_CUDA="11.2").stdout
+    assert said.startswith("3: saxpy: the driver (CUDA 11.2) does not know PTX ")
+    assert "build with --target sm_80, or install a newer driver" in said
+
+
+def test_images_are_tried_from_the_best_on(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+    host = saxpy_program(saxpy, tmp_path, LAUNCH + LAUNCH + CHECK.replace("5", "8"))
+    log = tmp_path / "log"
+    assert execute(host, driver, PRISM_CPU_LOG=str(log)).stdout == "right\n"
+    loads = [line for line in log.read_text().splitlines() if "Load" in line]
+    assert loads == ["cuModuleLoadData machine code: refused", "cuModuleLoadData PTX: 0"]
+
+
+def test_without_a_driver(saxpy: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    host = saxpy_program(saxpy, tmp_path, LAUNCH)
+    assert execute(host, tmp_path / "empty").stdout.startswith("1: there is no CUDA driver here (")
+
+
+def test_without_a_context(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+    text = f'#include "saxpy.h"\n{PREFACE}int main()\n{{\n'
+    text += "    need(saxpy_launch(1, nullptr, saxpy_n(1), saxpy_a(1.0f), saxpy_x(nullptr), "
+    text += "saxpy_y(nullptr)));\n}\n"
+    host = program(tmp_path, text, f"-I{saxpy}", str(saxpy / "saxpy.o"))
+    said = execute(host, driver).stdout
+    assert said.startswith("2: saxpy: this thread has no CUDA context; call prism_open")
+
+
+def test_a_header_of_another_build_is_stale(driver: Path, tmp_path: Path) -> None:
+    text = """\
+@requires(grid[1], block[1], thread[32])
+kernel k(n: {}):
+    pass
+"""
+    host = f'#include "k.h"\n{PREFACE}int main()\n{{\n    need(prism_open(0));\n'
+    host += "    need(k_launch(1, nullptr, k_n(1)));\n}\n"
+    build_text(text.format("i32"), tmp_path)
+    old = (tmp_path / "k.h").read_text()
+    build_text(text.format("i64"), tmp_path)
+    (tmp_path / "k.h").write_text(old)
+    said = execute(program(tmp_path, host), driver).stdout
+    assert said.startswith("5: k: the header and the linked image are of different builds")
+
+
+@pytest.mark.parametrize("kind", ["ptx", "cubin"])
+def test_images_from_a_file(saxpy: Path, driver: Path, tmp_path: Path, kind: str) -> None:
+    image = tmp_path / f"saxpy.{kind}"
+    build(EXAMPLES / "saxpy.prism", tmp_path, "--emit", kind)
+    load = f'    need(saxpy_load_file("{image}"));\n'
+    option = "-DPRISM_IMAGES_FROM_FILES"
+    (tmp_path / "saxpy.o").unlink()
+    host = saxpy_program(saxpy, tmp_path, load + LAUNCH + CHECK, option)
+    said = execute(host, driver).stdout
+    # The CPU driver takes no machine code.
+    assert said == "right\n" if kind == "ptx" else said.startswith("3: saxpy was built for sm_80")
+    host = saxpy_program(saxpy, tmp_path, LAUNCH, option)
+    assert execute(host, driver).stdout == "4: saxpy: call saxpy_load_file first\n"
+    host = saxpy_program(saxpy, tmp_path, '    need(saxpy_load_file("/nowhere"));\n', option)
+    assert execute(host, driver).stdout == "4: saxpy: `/nowhere` cannot be read\n"
+
+
+def test_a_fault_of_the_kernel_is_told_and_fails_the_launch(
+    saxpy: Path, driver: Path, tmp_path: Path
+) -> None:
+    launch = "saxpy_launch(4, nullptr, n, a, saxpy_x(dx + 1), saxpy_y(dy))"
+    done = execute(saxpy_program(saxpy, tmp_path, f"    need({launch});\n"), driver)
+    assert done.stdout == "10: saxpy: unspecified launch failure (CUDA error 719)\n"
+    assert "BOUNDS: reads 4 bytes right behind the end" in done.stderr
+    assert "saxpy.prism:16" in done.stderr
+
+
+def test_threads_may_launch_at_once(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+    body = """
+    struct CUctx_st *context;
+    need(prism_cuda_(prism_the_driver_.context(&context), "cuCtxGetCurrent"));
+    std::vector<std::thread> threads;
+    std::atomic<int> failures(0);
+    for (int i = 0; i < 8; i++)
+        threads.emplace_back([=, &failures] {
+            prism_the_driver_.set_context(context);
+            void *own;
+            need(prism_allocate(4000, &own));
+            need(prism_upload(own, std::vector<float>(1000, float(i)).data(), 4000));
+            failures += saxpy_launch(4, nullptr, n, a, saxpy_x(dx),
+                                     saxpy_y(static_cast<float *>(own))) != PRISM_OK;
+            std::vector<float> back(1000);
+            need(prism_download(back.data(), own, 4000));
+            failures += back[999] != 3.0f + float(i);
+        });
+    for (std::thread &each : threads)
+        each.join();
+    std::printf("%d\\n", int(failures));
+"""
+    text = saxpy_program(saxpy, tmp_path, "")
+    source = (text.parent / "host.cpp").read_text().replace("    return 0;", body + "    return 0;")
+    source = "#include <atomic>\n#include <thread>\n" + source
+    host = program(tmp_path, source, f"-I{saxpy}", "-pthread", str(saxpy / "saxpy.o"))
+    log = tmp_path / "log"
+    assert execute(host, driver, PRISM_CPU_LOG=str(log)).stdout == "0\n"
+    assert log.read_text().count("cuModuleLoadData PTX: 0") == 1
+
+
+# ------------------------------------------------------------------ shared memory: field fault C01
+
+FILL = """\
+const BYTES: int = 64
+
+@requires(grid[1], block[1], thread[64])
+kernel k(y: ptr(i32)):
+    partition y as yb @ block[1]:
+        group block[1]:
+            shared bytes: u8[BYTES]
+            claim bytes as b @ thread[1] at BYTES - 1:
+                first thread[1]:
+                    b[0] = 7
+            t: int @ thread[1] = id()
+            partition yb as out @ thread[1] at t:
+                group thread[1]:
+                    if bytes[BYTES - 1] == 7:
+                        out[0] = t
+"""
+FILL_MAIN = """
+int main()
+{
+    int y[64] = {0};
+    void *memory;
+    need(prism_open(0));
+    need(prism_allocate(sizeof y, &memory));
+    need(prism_upload(memory, y, sizeof y));
+    for (int i = 0; i < 3; i++) {
+        need(k_launch(1, nullptr, k_y(static_cast<int *>(memory))));
+        if (i == 1 && %d) { // another user of the kernel needs more
+            const int more = k_SHARED_BYTES + 16;
+            need(prism_cuda_(prism_the_driver_.set_attribute(k_functions_[0], 8, more), ""));
+        }
+    }
+    need(prism_download(y, memory, sizeof y));
+    for (int i = 0; i < 64; i++)
+        if (y[i] != i)
+            return 1;
+    std::printf("%%d bytes\\n", k_SHARED_BYTES);
+}
+"""
+
+
+@pytest.mark.parametrize("size", [49_151, 49_152, 49_153, 232_448])
+def test_shared_memory_is_allowed_when_needed(driver: Path, tmp_path: Path, size: int) -> None:
+    build_text(FILL, tmp_path, "-D", f"BYTES={size}", targets=("sm_90",))
+    is_dynamic, has_room = size > 49_152, size < 232_448
+    text = f'#include "k.h"\n{PREFACE}' + FILL_MAIN % (is_dynamic and has_room)
+    log = tmp_path / "log"
+    host = program(tmp_path, text)
+    done = execute(host, driver, PRISM_CPU_DEVICE="sm_90", PRISM_CPU_LOG=str(log))
+    assert (done.stdout, done.stderr) == (f"{size} bytes\n", "")
+    calls = [line for line in log.read_text().splitlines() if "Attribute" in line]
+    wanted = [f"cuFuncSetAttribute k 8 {size}"] if is_dynamic else []
+    more = [f"cuFuncSetAttribute k 8 {size + 16}"] if is_dynamic and has_room else []
+    assert calls == wanted + more  # once, and never lowered
+    dynamic = f"| {size if is_dynamic else 0}"
+    assert log.read_text().count(f"cuLaunchKernel k 1 1 1 | 64 1 1 {dynamic}\n") == 3
+
+
+def test_more_shared_memory_than_the_device_has_is_refused(driver: Path, tmp_path: Path) -> None:
+    build_text(FILL, tmp_path, "-D", "BYTES=150000", targets=("sm_80",))
+    host = program(tmp_path, f'#include "k.h"\n{PREFACE}' + FILL_MAIN % 0)
+    assert execute(host, driver).stdout == "150000 bytes\n"
+    said = execute(host, driver, PRISM_CPU_DEVICE="sm_86").stdout
+    assert said == (
+        "9: k needs 150000 bytes of shared memory for sm_80, a block of this device has at most "
+        "101376\n"
+    )
+
+
+def test_two_headers_of_different_versions_do_not_meet(saxpy: Path, tmp_path: Path) -> None:
+    header = (saxpy / "saxpy.h").read_text()
+    (tmp_path / "old.h").write_text(header.replace("PRISM_RUNTIME 1", "PRISM_RUNTIME 0"))
+    done = compiled(CPP17, tmp_path, '#include "old.h"\n', f"-I{saxpy}", "-fsyntax-only")
+    assert "headers of different versions of prismc: build them anew" in done.stderr
