@@ -44,8 +44,8 @@ class Memory:
 
 
 class Program:
-    """A kernel's text, and its meaning. `touches` counts its scopes and reads of shared memory: where
-    barriers would stand if one stood behind each."""
+    """A kernel's text, and its meaning. `touches` counts its scopes and reads of shared memory: so
+    many barriers would stand there if one stood behind each."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)

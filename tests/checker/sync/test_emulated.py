@@ -1,5 +1,5 @@
-"""Random kernels through the whole compiler, on the emulator: no race, the right values, and no more
-operations than a barrier after each statement would be.
+"""Random kernels through the whole compiler, on the emulator: no race, the right values, and never
+more operations than a barrier after each statement would be.
 
 `pytest -m nightly` tries 2,000 of them, under more schedules.
 """

@@ -1,4 +1,4 @@
-"""Exhaustively: programs of up to five scopes over two arrays have the fewest barriers there are."""
+"""Exhaustively: programs of up to five scopes over two arrays have the fewest barriers possible."""
 
 from __future__ import annotations
 

@@ -89,9 +89,7 @@ def functions_of(
     for body in _accepted(program, perspectives):
         is_paper = settings.placement is Placement.PAPER
         built = build_graph(body, program.bodies, memory, callees, has_scopes=is_paper)
-        function, verdict = _plan(
-            body.instance, built, told, sink, settings, has_copies=has_copies
-        )
+        function, verdict = _plan(body.instance, built, told, sink, settings, has_copies=has_copies)
         callees[body.instance.symbol] = _summary(body, built, verdict)
         yield function
 

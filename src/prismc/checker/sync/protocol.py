@@ -1,0 +1,190 @@
+"""The protocol of one function (`liveness.py`): what its threads do at the barriers of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+from prismc.checker.sync.coverage import ranges_of
+from prismc.checker.sync.graph import (
+    Arms,
+    Choice,
+    Exit,
+    Graph,
+    Jump,
+    Loop,
+    Node,
+    Region,
+    Sequence,
+    Step,
+    Summary,
+)
+from prismc.checker.sync.liveness import (
+    Act,
+    Either,
+    Gate,
+    Item,
+    Leave,
+    Operation,
+    Protocol,
+    Repeat,
+    Team,
+)
+from prismc.checker.sync.refine import Barrier
+from prismc.source.span import Span
+
+# A place in words: `line 12`.
+Words = Callable[[Span], str]
+Places = Mapping[tuple[Node, bool], Barrier]
+
+
+def protocol_of(graph: Graph, barriers: Iterable[Barrier], words: Words) -> Protocol:
+    """What the threads of a function do, class by class: those that run the same code are a team.
+
+    The threads of one unit have one barrier, at which they may meet in one place only. A call that
+    makes threads wait counts as a barrier of these.
+    """
+    places = {barrier.key: barrier for barrier in barriers}
+    masks = _teams(graph, places)
+    writer = _Writer(places, words)
+    teams = tuple(
+        Team(
+            name=_name(mask),
+            threads=mask.bit_count(),
+            body=tuple(writer.sequence(graph.top.body, mask, graph.everyone)),
+        )
+        for mask in masks
+    )
+    return Protocol(teams=teams, gates=writer.gates)
+
+
+def _teams(graph: Graph, places: Places) -> list[int]:
+    """The sets of threads that nothing tells apart: neither code nor barriers."""
+    found = [graph.everyone]
+    units = (unit for each in places.values() for unit in each.units)
+    for unit in dict.fromkeys((*units, *_units_of(graph.top, places))):
+        found = [part for mask in found for part in (mask & unit, mask & ~unit) if part]
+    return found
+
+
+def _units_of(region: Region, places: Places) -> Iterator[int]:
+    """The units of code that holds something to wait for."""
+    for node in _parts(region.body):
+        for inner in node.regions if isinstance(node, Arms) else (node,):
+            if isinstance(inner, Region):
+                within = tuple(_units_of(inner, places))
+                if within or _waits(inner, places):
+                    yield from (*inner.units, *within)
+
+
+def _waits(region: Region, places: Places) -> bool:
+    """Whether threads wait for one another in code of a region itself."""
+    nodes = tuple(_parts(region.body))
+    has_barrier = any((node, is_end) in places for node in nodes for is_end in (False, True))
+    return has_barrier or any(_meetings(step) for step in _steps(nodes))
+
+
+def _parts(nodes: Sequence) -> Iterator[Node]:
+    """The nodes of one perspective."""
+    for node in nodes:
+        yield node
+        match node:
+            case Choice(arms=arms):
+                for arm in arms:
+                    yield from _parts(arm)
+            case Loop(body=body):
+                yield from _parts(body)
+
+
+def _steps(nodes: Iterable[Node]) -> Iterator[Step]:
+    for node in nodes:
+        for part in (getattr(node, "head", None), getattr(node, "test", None), node):
+            if isinstance(part, Step):
+                yield part
+
+
+def _meetings(step: Step) -> tuple[int, ...]:
+    """The sets of threads that a step's calls bring together."""
+    return tuple(
+        sources
+        for event in step.events
+        if isinstance(event, Summary)
+        for kind, flow in event.exits
+        if kind is Exit.NORMAL
+        for sources, reach in flow.through.classes
+        if sources == reach
+    )
+
+
+class _Writer:
+    """Writes down what one team does; `gates` are all that it has met."""
+
+    def __init__(self, places: Places, words: Words) -> None:
+        self._places = places
+        self._words = words
+        self.gates: dict[Hashable, Gate] = {}
+
+    def sequence(self, nodes: Sequence, team: int, unit: int) -> Iterator[Item]:
+        """Nodes in code of one `unit` of threads, of which the team is a part."""
+        for node in nodes:
+            yield from self._barrier((node, False), node.span, team)
+            yield from self._node(node, team, unit)
+
+    def _node(self, node: Node, team: int, unit: int) -> Iterator[Item]:
+        match node:
+            case Step():
+                yield from self._step(node, team)
+            case Jump(exit=kind):
+                is_return = kind is Exit.RETURN
+                yield Leave(is_continue=kind is Exit.CONTINUE, is_return=is_return)
+            case Choice(head=head, arms=(first, second)):
+                yield from self._step(head, team)
+                arms = (
+                    tuple(self.sequence(first, team, unit)),
+                    tuple(self.sequence(second, team, unit)),
+                )
+                if arms != ((), ()):
+                    yield Either(key=(node, unit), arms=arms)
+            case Loop():
+                yield from self._loop(node, team, unit)
+            case Region(units=units, body=body):
+                for own in units:
+                    if team & own:
+                        yield from self.sequence(body, team, own)
+            case Arms(regions=regions):
+                for region in regions:
+                    yield from self._node(region, team, unit)
+            case _:
+                raise TypeError(f"no such node: {node!r}")
+
+    def _loop(self, node: Loop, team: int, unit: int) -> Iterator[Item]:
+        yield from self._step(node.head, team)
+        body = (
+            *self._step(node.test, team),
+            *self.sequence(node.body, team, unit),
+            *self._barrier((node, True), node.span, team),
+        )
+        if body:
+            yield Repeat(key=(node, unit), body=body)
+        yield from self._step(node.test, team)
+
+    def _step(self, step: Step, team: int) -> Iterator[Item]:
+        for threads in _meetings(step):
+            if threads & team:
+                yield self._meeting(threads, step.span)
+
+    def _barrier(self, place: tuple[Node, bool], span: Span, team: int) -> Iterator[Item]:
+        barrier = self._places.get(place)
+        for unit in barrier.units if barrier is not None else ():
+            if unit & team:
+                yield self._meeting(unit, span)
+
+    def _meeting(self, unit: int, span: Span) -> Operation:
+        gate = Gate(name=f"the barrier of {_name(unit)}", count=unit.bit_count())
+        self.gates.setdefault(unit, gate)
+        return Operation(gate=unit, act=Act.MEET, place=self._words(span))
+
+
+def _name(threads: int) -> str:
+    """`threads 0..31 and 64..95`."""
+    parts = (f"{start}..{end - 1}" for start, end in ranges_of(threads))
+    return "threads " + " and ".join(parts)
