@@ -11,7 +11,8 @@ class KernelParameter(Value):
     """One parameter of a kernel, as the host passes it.
 
     `scalar` names the scalar of Prism that it is or points to, in vectors of `lanes`. `size` is the
-    argument's own in bytes, which is its alignment too.
+    argument's own in bytes, which is its alignment too. A tensor map has a `box`, innermost length
+    last, and the name of its `swizzle`, "" without one.
     """
 
     name: str
@@ -20,6 +21,8 @@ class KernelParameter(Value):
     is_pointer: bool
     is_const: bool
     size: int
+    box: tuple[int, ...] = ()
+    swizzle: str = ""
 
 
 class KernelEntry(Record):

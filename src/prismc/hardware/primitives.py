@@ -65,6 +65,14 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(name="named wait", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
         Primitive(name="commit group", ptx="cp.async.commit_group", cost=Cost.ARRIVE),
         Primitive(name="wait group", ptx="cp.async.wait_group count", cost=Cost.WAIT),
+        Primitive(name="commit bulk group", ptx="cp.async.bulk.commit_group", cost=Cost.ARRIVE),
+        Primitive(
+            name="wait bulk group", ptx="cp.async.bulk.wait_group.read count", cost=Cost.WAIT
+        ),
+        Primitive(name="fence products", ptx="wgmma.fence", cost=Cost.WARP),
+        Primitive(name="commit products", ptx="wgmma.commit_group", cost=Cost.ARRIVE),
+        Primitive(name="wait products", ptx="wgmma.wait_group count", cost=Cost.WAIT),
+        Primitive(name="proxy fence", ptx="fence.proxy.async.shared::cta", cost=Cost.ARRIVE),
     )
 }
 

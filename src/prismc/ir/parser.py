@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 from prismc.hardware.scalars import SCALARS, Scalar
 from prismc.ir.core import Function, Launch, Module, Op, Region, Role, Value
 from prismc.ir.ops.catalog import SPELLINGS
-from prismc.ir.types import ArrayType, PointerType, ScalarType, Space, Type, VectorType
+from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, Space, Type, VectorType
 from prismc.source.span import NOWHERE, Span
 
 _TOKEN = re.compile(
@@ -282,14 +282,23 @@ class _Parser:
         if self._accept("array"):
             self._expect("<")
             element = self._element()
-            self._expect(",")
-            kind = "shape" if self._token.kind == "shape" else "int"
-            shape = tuple(int(extent) for extent in self._next(kind).split("x"))
+            shape = self._shape()
             self._expect(">")
             return ArrayType(element=element, shape=shape)
+        if self._accept("map"):
+            self._expect("<")
+            scalar, box = self._scalar(), self._shape()
+            swizzle = self._next("word") if self._accept(",") else ""
+            self._expect(">")
+            return MapType(element=scalar, box=box, swizzle=swizzle)
         if self._accept("ptr"):
             return self._pointer()
         return self._element()
+
+    def _shape(self) -> tuple[int, ...]:
+        self._expect(",")
+        kind = "shape" if self._token.kind == "shape" else "int"
+        return tuple(int(extent) for extent in self._next(kind).split("x"))
 
     def _pointer(self) -> PointerType:
         self._expect("<")

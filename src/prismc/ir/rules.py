@@ -22,6 +22,7 @@ from prismc.ir.types import (
     UINT,
     ULONG,
     ArrayType,
+    MapType,
     PointerType,
     ScalarType,
     Space,
@@ -338,6 +339,19 @@ def _store(op: memory.Store, context: Context) -> None:
     _accessed(pointer, op.value.type)
 
 
+def _map_address(op: memory.MapAddress, context: Context) -> None:
+    _require(isinstance(op.map.type, MapType), "a tensor map has the address")
+    _results(op, ULONG)
+
+
+def _descriptor(op: memory.Descriptor, context: Context) -> None:
+    _index(op.index)
+    _pointer(op.pointer.type)
+    for offset in (op.leading, op.stride):
+        _require(offset % 16 == 0 and 0 <= offset < 1 << 18, "offsets are units of 16 bytes")
+    _results(op, ULONG)
+
+
 def _address(op: memory.Address, context: Context) -> None:
     _index(op.index)
     _pointer(op.pointer.type)
@@ -389,6 +403,15 @@ def _commit_group(op: sync.CommitGroup, context: Context) -> None:
 
 def _wait_group(op: sync.WaitGroup, context: Context) -> None:
     _require(op.groups >= 0, "0 or more groups stay pending")
+    _results(op)
+
+
+def _fence(op: sync.ProductFence | sync.ProxyFence, context: Context) -> None:
+    _results(op)
+
+
+def _array_hand_over(op: memory.ArrayHandOver, context: Context) -> None:
+    _require(isinstance(op.array.type, ArrayType), "arrays are handed over")
     _results(op)
 
 
@@ -499,6 +522,8 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
     sync.WarpBarrier: _warp_barrier,
+    memory.MapAddress: _map_address,
+    memory.Descriptor: _descriptor,
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,
     sync.WaitGroup: _wait_group,
@@ -507,6 +532,9 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     mbarrier.MbarrierArrive: _at_mbarrier,
     mbarrier.MbarrierExpect: _mbarrier_expect,
     mbarrier.MbarrierWait: _mbarrier_wait,
+    sync.ProductFence: _fence,
+    sync.ProxyFence: _fence,
+    memory.ArrayHandOver: _array_hand_over,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
     intrinsic.Assert: _assert,

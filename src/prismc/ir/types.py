@@ -71,6 +71,19 @@ class PointerType(Type):
         return f"ptr<{const}{self.element}, {self.space.value}>"
 
 
+class MapType(Type):
+    """A tensor map: a kernel's parameter of 128 bytes, which only the copy engine reads. One copy
+    moves `box` elements, innermost length last, through `swizzle`, "" for none."""
+
+    element: Scalar
+    box: tuple[int, ...]
+    swizzle: str
+
+    def __str__(self) -> str:
+        swizzle = f", {self.swizzle}" if self.swizzle else ""
+        return f"map<{self.element.name}, {'x'.join(map(str, self.box))}{swizzle}>"
+
+
 BOOLEAN = ScalarType(scalar=BOOL)
 INT = ScalarType(scalar=I32)
 LONG = ScalarType(scalar=I64)

@@ -7,9 +7,11 @@ from random import Random
 import pytest
 
 from checker.sync.plans import Result, planned
-from prismc.checker.sync.coverage import COMMIT, NONE, Coverage, barrier, both, then, wait
+from prismc.checker.sync.coverage import NONE, Coverage, barrier, both, commit, then, wait
 from prismc.checker.sync.plan import SyncKind
+from prismc.hardware.asynchronous import Completion
 
+COPIES, BULK = Completion.COPY_GROUP, Completion.BULK_GROUP
 UNITS = ((0b0011, 0b1100), (0b1111,), (0b0110,))
 AGES = range(-1, 6)
 
@@ -17,7 +19,8 @@ Path = list[Coverage]
 
 
 def some_path(random: Random) -> Path:
-    events = [COMMIT, COMMIT, *(wait(n) for n in range(4)), *(barrier(u) for u in UNITS)]
+    events = [commit(COPIES), commit(COPIES), *(wait(COPIES, n) for n in range(4))]
+    events += [commit(BULK), wait(BULK, 0), *(barrier(unit) for unit in UNITS)]
     return [random.choice(events) for _ in range(random.randrange(7))]
 
 
@@ -34,9 +37,9 @@ def simulated(path: Path, age: int) -> Coverage | None:
     for event in path:
         if since is not None:
             since = then(since, event.without_groups())
-        elif event.waits and event.waits[0][0] <= age:
+        elif any(least <= age for least, _ in event.groups(COPIES).waits):
             since = NONE
-        age += event.commits
+        age += event.groups(COPIES).commits
     return since
 
 
@@ -45,7 +48,7 @@ def test_a_path_completes_what_its_waits_complete(seed: int) -> None:
     random = Random(seed)
     first, second = some_path(random), some_path(random)
     for order in (along([*first, *second]), then(along(first), along(second))):
-        assert [order.completed(age) for age in AGES] == [
+        assert [order.completed(COPIES, age) for age in AGES] == [
             simulated([*first, *second], age) for age in AGES
         ]
 
@@ -56,7 +59,7 @@ def test_on_either_path_only_what_both_complete_is_complete(seed: int) -> None:
     paths, rest = (some_path(random), some_path(random)), some_path(random)
     order = then(both(*(along(path) for path in paths)), along(rest))
     for age in AGES:
-        claimed = order.completed(age)
+        claimed = order.completed(COPIES, age)
         if claimed is not None:
             for path in paths:
                 real = simulated([*path, *rest], age)

@@ -286,6 +286,14 @@ class Expressions:
         start = base if at.text == "0" else cpp.prefix("&", cpp.index(base, at))
         return cpp.prefix("*", cpp.cast(f"{const}{type_text(type)} *", start))
 
+    def map_address(self, op: memory.MapAddress) -> Expression:
+        return cpp.cast("unsigned long long", cpp.prefix("&", self._value(op.map)))
+
+    def descriptor(self, op: memory.Descriptor) -> Expression:
+        fields = op.leading >> 4 << 16 | op.stride >> 4 << 32 | op.code << 62
+        place = cpp.prefix("&", cpp.index(self._value(op.pointer), self._value(op.index)))
+        return cpp.call(self._need("matrix_at"), place, cpp.literal(f"0x{fields:x}ull"))
+
     def address(self, op: memory.Address) -> Expression:
         place = cpp.prefix("&", cpp.index(self._value(op.pointer), self._value(op.index)))
         if op.kind is memory.AddressKind.SHARED:
@@ -344,5 +352,7 @@ _EMITTERS: dict[type[Op], Callable[[Expressions, Any], Expression]] = {
     memory.IsShared: Expressions.is_shared,
     memory.Load: Expressions.load,
     memory.Address: Expressions.address,
+    memory.MapAddress: Expressions.map_address,
+    memory.Descriptor: Expressions.descriptor,
     groups.Position: Expressions.position,
 }

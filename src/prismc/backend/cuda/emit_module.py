@@ -15,6 +15,7 @@ from prismc.backend.cuda.helpers import helpers_for
 from prismc.backend.cuda.names import TAKEN_SYMBOLS, Scopes, is_taken_symbol
 from prismc.backend.cuda.types import (
     CARRIERS,
+    MAP_NAME,
     declarator,
     reference,
     scalar_of,
@@ -30,10 +31,11 @@ from prismc.hardware.scalars import Scalar
 from prismc.hardware.targets import Target
 from prismc.ir.core import Function, Module, Op, Value, walk
 from prismc.ir.ops.intrinsic import CudaText
-from prismc.ir.types import ArrayType, PointerType, ScalarType, VectorType
+from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, VectorType
 from prismc.source.files import Files
 
 POINTER_SIZE = 8
+MAP_SIZE = 128
 
 
 def emit_module(module: Module, target: Target, files: Files, name: str, sink: Sink) -> CudaModule:
@@ -113,6 +115,8 @@ class _ModuleEmitter:
         outside = self._taken | frozenset(self._names.values())
         scopes = Scopes(outside)
         frame = Frame(function, self._writer, scopes, self._need, self._names)
+        if any(isinstance(one.type, MapType) for one in function.parameters):
+            self._need(MAP_NAME)
         parameters = [_parameter(function, one, frame.name(one)) for one in function.parameters]
         result = "void"
         if len(function.results) == 1:
@@ -184,12 +188,26 @@ def _parameter(function: Function, value: Value, name: str) -> str:
         return reference(value.type, name)
     if function.is_kernel and isinstance(value.type, PointerType):
         return f"{type_text(value.type)}__restrict__ {name}"
+    if isinstance(value.type, MapType):
+        how = "const __grid_constant__ " if function.is_kernel else "const "
+        return how + (declarator if function.is_kernel else reference)(value.type, name)
     return declarator(value.type, name)
 
 
 def _kernel_parameter(value: Value) -> KernelParameter:
     """What the host is told of a kernel's parameter. Raises TypeError for what no host can pass."""
     type = value.type
+    if isinstance(type, MapType):
+        return KernelParameter(
+            name=value.hint,
+            scalar=type.element.name,
+            lanes=1,
+            is_pointer=False,
+            is_const=True,
+            size=MAP_SIZE,
+            box=type.box,
+            swizzle=type.swizzle,
+        )
     element = type.element if isinstance(type, PointerType) else type
     if isinstance(element, VectorType):
         scalar, lanes = element.element, element.lanes

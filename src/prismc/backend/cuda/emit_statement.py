@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 from prismc.backend.cuda import expression as cpp
@@ -136,12 +137,41 @@ def _named_barrier(frame: Frame, op: sync.NamedBarrier) -> None:
 
 
 def _commit_group(frame: Frame, op: sync.CommitGroup) -> None:
-    text = asm_statement(("cp.async.commit_group;",), (), touches_memory=True)
-    frame.writer.line(text, op.span, alone=True)
+    _instruction(frame, f"{op.of}.commit_group{_ALIGNED.get(op.of, '')};", op.span)
 
 
 def _wait_group(frame: Frame, op: sync.WaitGroup) -> None:
-    text = asm_statement((f"cp.async.wait_group {op.groups};",), (), touches_memory=True)
+    suffix = ".read" if op.of == "cp.async.bulk" else _ALIGNED.get(op.of, "")
+    _instruction(frame, f"{op.of}.wait_group{suffix} {op.groups};", op.span)
+
+
+def _product_fence(frame: Frame, op: sync.ProductFence) -> None:
+    _instruction(frame, "wgmma.fence.sync.aligned;", op.span)
+
+
+def _proxy_fence(frame: Frame, op: sync.ProxyFence) -> None:
+    _instruction(frame, "fence.proxy.async.shared::cta;", op.span)
+
+
+# What all threads of a warp execute together says so (PTX ISA, "wgmma.commit_group").
+_ALIGNED = {"wgmma": ".sync.aligned"}
+
+
+def _instruction(frame: Frame, text: str, at: Span) -> None:
+    frame.writer.line(asm_statement((text,), (), touches_memory=True), at, alone=True)
+
+
+def _array_hand_over(frame: Frame, op: memory.ArrayHandOver) -> None:
+    """Empty text that may change every element: the compiler keeps their uses on their sides."""
+    of = op.array.type
+    assert isinstance(of, ArrayType), "arrays are handed over"
+    array, scalar = frame.value(op.array), scalar_of(of.element)
+    places = (
+        cpp.index(array, *(cpp.literal(str(index)) for index in indices))
+        for indices in product(*map(range, of.shape))
+    )
+    operands = [Operand("+", scalar, place) for place in places]
+    text = asm_statement(("",), operands, touches_memory=True)
     frame.writer.line(text, op.span, alone=True)
 
 
@@ -216,6 +246,7 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     memory.ArrayFill: _array_fill,
     memory.ArrayCopy: _array_copy,
     memory.ArrayStore: _array_store,
+    memory.ArrayHandOver: _array_hand_over,
     memory.SubArray: _sub_array,
     memory.Store: _store,
     arithmetic.Insert: _insert,
@@ -226,6 +257,8 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,
     sync.WaitGroup: _wait_group,
+    sync.ProductFence: _product_fence,
+    sync.ProxyFence: _proxy_fence,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
     intrinsic.Assert: _assert,

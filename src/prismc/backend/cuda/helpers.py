@@ -40,6 +40,17 @@ _LAST_BLOCK = function(
     "return __syncthreads_or(threadIdx.x == 0 && before == last);",
 )
 
+# What the driver encodes (CUDA driver API, `CUtensorMap`).
+_TENSOR_MAP = "struct __align__(64) TensorMap { unsigned char bytes[128]; };\n"
+
+# A matrix descriptor: the address in units of 16 bytes, beside the fields that are known. (PTX ISA,
+# "Matrix Descriptor Format".)
+_MATRIX_AT = function(
+    "unsigned long long matrix_at(const void *start, unsigned long long fields)",
+    "unsigned int address = (unsigned int)__cvta_generic_to_shared(start);",
+    "return fields | (address >> 4 & 0x3fffu);",
+)
+
 # The run-time's part of C's `assert`; no compiler declares it beforehand.
 _ASSERT_FAIL = """\
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(
@@ -238,6 +249,7 @@ def helpers_for(target: Target) -> dict[str, Helper]:
     return (
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | {"last_block": Helper(text=_LAST_BLOCK)}
+        | {"TensorMap": Helper(text=_TENSOR_MAP), "matrix_at": Helper(text=_MATRIX_AT)}
         | mbarrier_helpers(target)
         | _ROUND_TO_ODD
         | _F16

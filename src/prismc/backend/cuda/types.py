@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prismc.hardware.scalars import BF16, F8E4M3, F8E5M2, F16, TF32, Scalar
-from prismc.ir.types import ArrayType, PointerType, ScalarType, Type, VectorType
+from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, Type, VectorType
 
 # Float types that C++ lacks live in unsigned integers; arithmetic on them goes through helpers.
 CARRIERS: dict[Scalar, str] = {
@@ -15,6 +15,7 @@ CARRIERS: dict[Scalar, str] = {
 }
 
 _FIELDS = "xyzw"
+MAP_NAME = "TensorMap"
 
 
 def scalar_of(type: Type) -> Scalar:
@@ -44,6 +45,8 @@ def type_text(type: Type) -> str:
             return scalar.c_name
         case VectorType():
             return vector_name(type)
+        case MapType():
+            return MAP_NAME
         case PointerType(element=element, is_const=is_const):
             return f"{'const ' if is_const else ''}{type_text(element)} *"
     raise TypeError(f"no type of its own in C++: {type}")

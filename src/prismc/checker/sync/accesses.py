@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
-from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
 from prismc.checker.sync.forms import (
@@ -23,6 +23,7 @@ from prismc.checker.sync.graph import Access, ViewUse
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.roots import Path, Pointers
 from prismc.checker.types import typed
+from prismc.hardware.asynchronous import Agent
 from prismc.hardware.groups import Level
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
@@ -114,17 +115,21 @@ class Accesses:
         *,
         lanes: int,
         at: Span,
-        is_async: bool = False,
+        queue: Queue | None = None,
+        agent: Agent = Agent.GENERIC,
     ) -> Access:
         """One access to `lanes` elements from `index` on; to any element without one."""
         path = self.pointers.path(pointer)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
-            return self.add(kind, path, footprint, here, at, is_async=is_async)
-        key = (kind, path.roots, path.views, is_async, here.region, here.loops, here.threads)
+            return self.add(kind, path, footprint, here, at, queue=queue, agent=agent)
+        by = (queue, agent)
+        key = (kind, path.roots, path.views, by, here.region, here.loops, here.threads)
         if here.region == 0 or key not in self._anywhere:
             footprint = unknown_footprint(here.threads)
-            self._anywhere[key] = self.add(kind, path, footprint, here, at, is_async=is_async)
+            self._anywhere[key] = self.add(
+                kind, path, footprint, here, at, queue=queue, agent=agent
+            )
         return self._anywhere[key]
 
     def anything(self, kind: AccessKind, here: Here, at: Span) -> Access:
@@ -141,7 +146,8 @@ class Accesses:
         at: Span,
         inside: tuple[ViewUse, ...] = (),
         *,
-        is_async: bool = False,
+        queue: Queue | None = None,
+        agent: Agent = Agent.GENERIC,
     ) -> Access:
         """One access with all that is known of it; `inside` are narrowings of a callee."""
         access = Access(
@@ -153,7 +159,8 @@ class Accesses:
             loops=here.loops,
             own_loops=here.own_loops,
             at=at,
-            is_async=is_async,
+            queue=queue,
+            agent=agent,
         )
         self.made.append(access)
         return access

@@ -28,7 +28,8 @@ from prismc.checker.sync.mbarriers import (
     mbarriers_reached,
 )
 from prismc.checker.sync.plan import (
-    GROUP_KINDS,
+    COMMITS,
+    WAITS,
     InstancePlan,
     Participants,
     Position,
@@ -36,7 +37,9 @@ from prismc.checker.sync.plan import (
     SyncOperation,
     SyncPlan,
 )
+from prismc.checker.sync.units import accesses_in
 from prismc.checker.types import typed
+from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, Level
 from prismc.source.record import replace
 
@@ -85,7 +88,14 @@ def function_operations(planned: Planned, hardware: Hardware) -> tuple[SyncOpera
 
 
 def _rank(kind: SyncKind) -> int:
-    return GROUP_KINDS.index(kind) if kind in GROUP_KINDS else len(GROUP_KINDS)
+    """Commits, waits, fences, barriers; registers are handed over last."""
+    if kind in COMMITS.values():
+        return 0
+    if kind in WAITS.values():
+        return 1
+    if kind is SyncKind.PROXY_FENCE:
+        return 2
+    return 4 if kind is SyncKind.FENCE_PRODUCTS else 3
 
 
 def _places(nodes: Sequence) -> Iterator[Position]:
@@ -103,6 +113,7 @@ def _group_operations(region: Region, planned: Planned) -> Iterator[SyncOperatio
     for node in _same_code(region.body):
         match node:
             case Region():
+                yield from _product_fences(node)
                 yield from _group_operations(node, planned)
             case Arms(regions=regions):
                 for arm in regions:
@@ -122,17 +133,48 @@ def _same_code(nodes: Sequence) -> Iterator[object]:
                 yield from _same_code(inner)
 
 
+def _product_fences(region: Region) -> Iterator[SyncOperation]:
+    """A scope of products starts with a fence: registers that the threads have written are the
+    tensor cores' from there on (PTX ISA, "wgmma.fence")."""
+    for node in region.body:
+        if isinstance(node, Commit) and node.queue is Completion.PRODUCT_GROUP:
+            yield SyncOperation(
+                number=0,
+                kind=SyncKind.FENCE_PRODUCTS,
+                position=region.before,
+                participants=_everyone_in(region),
+                lanes=0,
+                count=0,
+                barrier=0,
+                at=node.span,
+                edges=(),
+                registers=_product_registers(region),
+            )
+
+
+def _product_registers(region: Region) -> tuple[int, ...]:
+    """The arrays that the products of a scope write or read."""
+    roots = (root for access in accesses_in(region) for root in access.roots)
+    return tuple(sorted({root.register for root in roots if root.is_private}))
+
+
+def _everyone_in(region: Region) -> Participants:
+    is_grid = region.perspective.level is Level.GRID
+    return Participants(perspective=BLOCK if is_grid else region.perspective)
+
+
 def _operation(node: Commit | Wait, region: Region, planned: Planned) -> SyncOperation:
-    perspective = BLOCK if region.perspective.level is Level.GRID else region.perspective
+    assert isinstance(node.queue, Completion), "groups are committed and waited for"
     reasons = planned.waits.get(node, ()) if isinstance(node, Wait) else ()
     return SyncOperation(
         number=0,
-        kind=SyncKind.WAIT_GROUP if isinstance(node, Wait) else SyncKind.COMMIT_GROUP,
+        kind=(WAITS if isinstance(node, Wait) else COMMITS)[node.queue],
         position=node.before,
-        participants=Participants(perspective=perspective),
+        participants=_everyone_in(region),
         lanes=0,
         count=node.groups if isinstance(node, Wait) else 0,
         barrier=0,
         at=reasons[0].later.at if reasons else node.span,
         edges=edges_of(planned, reasons),
+        registers=node.registers if isinstance(node, Wait) else (),
     )

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.sync.accesses import Accesses, Guard, Here
-from prismc.checker.sync.coverage import COMMIT
+from prismc.checker.sync.coverage import NONE, Queue, commit
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.evaluate import Bodies, Evaluator
 from prismc.checker.sync.events import Events, synchronised
+from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import (
     Access,
     Arms,
@@ -25,18 +26,23 @@ from prismc.checker.sync.graph import (
     Jump,
     Loop,
     Node,
+    Pending,
     Region,
     Sequence,
     Step,
     Summary,
+    nodes_in,
 )
-from prismc.checker.sync.plan import Position, Where
-from prismc.checker.sync.roots import Pointers
+from prismc.checker.sync.plan import AccessKind, Position, Where
+from prismc.checker.sync.registers import leaves_open, shown_registers
+from prismc.checker.sync.roots import Path, Pointers
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
+from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import Record, replace
+from prismc.source.span import Span
 
 
 class Built(Record):
@@ -61,7 +67,8 @@ def build_graph(
     definitions = Definitions(body.instance, body.statements)
     evaluator = Evaluator(definitions, bodies, threads, block_threads)
     returned = {symbol: callee.returned for symbol, callee in callees.items()}
-    pointers = Pointers(body, definitions, memory, returned, threads)
+    shown = shown_registers(body, callees)
+    pointers = Pointers(body, definitions, memory, returned, threads, shown)
     trips = {
         statement.id: found[2]
         for statement in statements_in(body.statements)
@@ -74,7 +81,12 @@ def build_graph(
     )
     accesses = Accesses(pointers, evaluator, trips, threads, disjoint)
     builder = _Builder(
-        body.instance, accesses, Events(accesses, callees), trips, has_scopes=has_scopes
+        body.instance,
+        accesses,
+        Events(accesses, callees),
+        trips,
+        has_scopes=has_scopes,
+        leaves_open=leaves_open(body, callees),
     )
     everyone = (1 << threads) - 1
     guards = tuple(
@@ -85,7 +97,7 @@ def build_graph(
         span=body.instance.span,
         perspective=body.instance.bound.code,
         units=(everyone,),
-        body=builder.sequence(body.statements, Here(units=(everyone,), guards=guards)),
+        body=builder.whole(body.statements, Here(units=(everyone,), guards=guards)),
     )
     graph = Graph(
         symbol=body.instance.symbol,
@@ -119,14 +131,40 @@ class _Builder:
         trips: Mapping[int, int],
         *,
         has_scopes: bool,
+        leaves_open: bool,
     ) -> None:
+        self._leaves_open = leaves_open
         self._perspective = instance.bound.code
         self._has_scopes = has_scopes
+        self._is_kernel = instance.is_kernel
         self._accesses = accesses
         self._events = events
         self._trips = trips
         # How many accesses are made before `finish`, None without it.
         self.before_finish: int | None = None
+
+    def whole(self, statements: tuple[typed.Statement, ...], here: Here) -> Sequence:
+        """The nodes of a function's body, its end among them."""
+        nodes = self.sequence(statements, here)
+        if not statements or isinstance(statements[-1], typed.Return):
+            return nodes
+        at = Position(where=Where.AFTER, anchor=statements[-1].id)
+        return (*nodes, *self._end(at, statements[-1].span, here))
+
+    def _end(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
+        """Where the function's memory ends: nothing may be on its way to it, or from it."""
+        if not self._leaves_open:
+            return
+        pointers, nobody = self._accesses.pointers, unknown_footprint(0)
+        roots = pointers.own_registers()
+        if self._is_kernel:
+            roots = (*roots, *pointers.own_shared())
+        paths = (Path(roots=(root,)) for root in roots)
+        events = tuple(
+            self._accesses.add(AccessKind.WRITE, path, nobody, here, span) for path in paths
+        )
+        if events:
+            yield Step(before=at, span=span, events=events)
 
     def sequence(self, statements: Iterable[typed.Statement], here: Here) -> Sequence:
         """The nodes of statements at one code perspective; what touches nothing has none."""
@@ -157,6 +195,7 @@ class _Builder:
                 yield self._jump(statement, Exit.BREAK if is_break else Exit.CONTINUE)
             case typed.Return():
                 yield from self._step(statement, here)
+                yield from self._end(_before(statement), statement.span, here)
                 yield self._jump(statement, Exit.RETURN)
             case _:
                 yield from self._step(statement, here)
@@ -178,7 +217,8 @@ class _Builder:
             self._accesses.view(view, here.loops)
         if statement.is_async:
             nodes = self.sequence(statement.body, replace(here, region=statement.id))
-            yield self._scope(statement, here, (*nodes, _commit(statement)))
+            commits = (_commit(statement, queue) for queue in _queues(nodes))
+            yield self._scope(statement, here, (*nodes, *commits))
         elif self._has_scopes:
             yield self._scope(statement, here, self.sequence(statement.body, here))
         else:
@@ -307,14 +347,34 @@ class _Builder:
         yield from nodes
 
 
-def _commit(statement: typed.Narrow) -> Commit:
+def _queues(nodes: Sequence) -> tuple[Queue, ...]:
+    """What the operations of a scope queue up for; a scope without any is one of copies, so that
+    their count does not depend on it."""
+    found: dict[Queue, None] = {}
+    for node in nodes_in(nodes):
+        for event in node.events if isinstance(node, Step) else ():
+            for pending in _pending(event):
+                queue = pending.access.queue
+                if queue is not None and not pending.after.groups(queue).commits:
+                    found[queue] = None
+    return tuple(found) or (Completion.COPY_GROUP,)
+
+
+def _pending(event: Access | Summary) -> tuple[Pending, ...]:
+    if isinstance(event, Access):
+        return (Pending(access=event, after=NONE),)
+    return tuple(item for _, flow in event.exits for item in flow.pending)
+
+
+def _commit(statement: typed.Narrow, queue: Queue) -> Commit:
     """The end of an asynchronous scope. The scope is one node, so that what its copies have to wait
     for stands in front of it."""
-    flow = Flow(through=COMMIT, pending=())
+    flow = Flow(through=commit(queue), pending=())
     return Commit(
         before=Position(where=Where.AFTER, anchor=statement.id),
         span=statement.header,
         events=(Summary(entries=(), exits=((Exit.NORMAL, flow),)),),
+        queue=queue,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prismc.checker.sync.coverage import UNCOMMITTED, Coverage, then
+from prismc.checker.sync.coverage import Coverage, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.graph import (
     Access,
@@ -22,6 +22,7 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.near import Neighbours
 from prismc.checker.sync.plan import AccessKind
+from prismc.hardware.asynchronous import Agent
 from prismc.source.record import Record
 
 
@@ -93,9 +94,10 @@ class Conflicts:
 
     def is_settled(self, pending: Pending) -> bool:
         """Whether everyone is ordered after an access already."""
-        order: Coverage | None = pending.after
-        if pending.access.is_async:
-            order = pending.after.completed(UNCOMMITTED)
+        queue = pending.access.queue
+        order = pending.after if queue is None else pending.after.completed(queue)
+        if order is not None and _are_private(pending.access):
+            return True
         return (
             order is not None
             and self._is_last_word(order)
@@ -123,8 +125,8 @@ class Conflicts:
         if not meeting.classes:
             return None
         order: Coverage | None = then(pending.after, entry.before)
-        if earlier.is_async and order is not None:
-            order = order.completed(UNCOMMITTED)
+        if earlier.queue is not None and order is not None:
+            order = order.completed(earlier.queue)
         if order is None:
             return None
         found = _uncovered(meeting, order, units)
@@ -143,10 +145,12 @@ class Conflicts:
         """The conflict of a copy that may be pending still with an access of any thread, its own
         included. Copies of one scope are on their way together, and no wait stands between them."""
         earlier, later = pending.access, entry.access
-        if not earlier.is_async or _share_scope(earlier, later, pending.crossed):
+        if earlier.queue is None or _share_scope(earlier, later, pending.crossed):
             return None
-        if then(pending.after, entry.before).completed(UNCOMMITTED) is not None:
+        if then(pending.after, entry.before).completed(earlier.queue) is not None:
             return None
+        if earlier.agent is later.agent is Agent.WGMMA and _are_private(earlier):
+            return None  # products of one accumulator stay in order (PTX ISA, "wgmma.fence")
         if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
             return None
         return Conflict(
@@ -170,6 +174,8 @@ class Conflicts:
         return known
 
     def _compare(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
+        if _are_private(earlier) or _are_private(later):
+            return NEVER
         if not any(root in later.roots for root in earlier.roots):
             return _overlay(earlier, later)
         piece = _shared_piece(earlier, later, crossed)
@@ -190,6 +196,11 @@ class Conflicts:
         if found.is_exact:
             return found
         return NEVER if _are_apart(earlier, later, crossed) else _inside_pieces(found, piece)
+
+
+def _are_private(access: Access) -> bool:
+    """Whether an access touches registers only."""
+    return bool(access.roots) and all(root.is_private for root in access.roots)
 
 
 def _memories(accesses: Iterable[Access]) -> dict[Root, int]:

@@ -4,37 +4,50 @@
 `earlier` did before. Every thread is ordered after itself. Sets of threads are bit masks, bit t for
 thread t of the function's instance.
 
-What happens on a path also decides when asynchronous copies are complete. They are committed in
+What happens on a path also decides when asynchronous operations are complete. They are committed in
 groups, and a wait leaves the newest n groups pending (PTX ISA, "cp.async.wait_group"). So an order
 counts the commits on its path (the fewest of all ways through it), and for a group with so many
-commits after its own, its age, it tells the order made since the group's completion.
+commits after its own, its age, it tells the order made since the group's completion. Each kind of
+operation has a queue of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
+
+from prismc.hardware.asynchronous import Completion
+from prismc.source.record import Record
 
 # Disjoint sets of earlier threads, each with the later threads that all of them precede.
 Classes = tuple[tuple[int, int], ...]
 Waits = tuple[tuple[int, "Coverage"], ...]
 UNCOMMITTED = -1  # the age of a group before its commit
 
+# What operations queue up for: the groups of one kind, or one mbarrier.
+Queue = Completion | Record
+
+
+class Groups(NamedTuple):
+    """What happens to one queue on the way: `commits` are the groups committed. `waits` tells, by
+    ascending least age, the order since groups of that age and more are complete; younger ones may
+    still be pending."""
+
+    commits: int = 0
+    waits: Waits = ()
+
 
 class Coverage:
     """A relation as classes of threads with the same later threads; the rest reach themselves.
+    `queues` are those that the way commits to or waits for."""
 
-    `commits` are the groups committed on the way. `waits` tells, by ascending least age, the order
-    since groups of that age and more are complete; younger ones may still be pending.
-    """
+    __slots__ = ("_class_of", "_hash", "_others", "classes", "queues")
 
-    __slots__ = ("_class_of", "_hash", "_others", "classes", "commits", "waits")
-
-    def __init__(self, classes: Classes, commits: int = 0, waits: Waits = ()) -> None:
+    def __init__(self, classes: Classes, queues: tuple[tuple[Queue, Groups], ...] = ()) -> None:
         self.classes = classes
-        self.commits = commits
-        self.waits = waits
-        self._hash = hash((classes, commits, waits))
+        self.queues = queues
+        self._hash = hash((classes, frozenset(queues)))
         self._class_of: dict[int, tuple[int, int]] = {}
         self._others = ~0
 
@@ -45,32 +58,46 @@ class Coverage:
         return (
             isinstance(other, Coverage)
             and self.classes == other.classes
-            and self.commits == other.commits
-            and self.waits == other.waits
+            and dict(self.queues) == dict(other.queues)
         )
 
     @property
     def is_nothing(self) -> bool:
         """Whether nothing happens on the way."""
-        return not (self.classes or self.commits or self.waits)
+        return not (self.classes or self.queues)
 
-    def completed(self, age: int) -> Coverage | None:
-        """The order made since a group of `age` is complete; None if it may be pending still.
+    def groups(self, queue: Queue) -> Groups:
+        """What happens to a queue."""
+        for known, groups in self.queues:
+            if known == queue:
+                return groups
+        return _NO_GROUPS
 
-        A group that is not committed yet has the age -1.
-        """
-        found = [order for least, order in self.waits if least <= age]
-        return found[-1] if found else None
+    def completed(self, queue: Queue, age: int = UNCOMMITTED) -> Coverage | None:
+        """The order made since a group of `age` is complete; None if it may be pending still."""
+        return _completed(self.groups(queue), age)
 
     def without_groups(self) -> Coverage:
         """The order alone: other threads' commits and waits complete nothing."""
-        return Coverage(self.classes) if self.commits or self.waits else self
+        return Coverage(self.classes) if self.queues else self
 
     def at(self, starts: Iterable[int]) -> Coverage:
         """The order as each of the instances makes it whose first threads are `starts`."""
         classes = ((s << start, r << start) for start in starts for s, r in self.classes)
-        waits = tuple((age, order.at(starts)) for age, order in self.waits)
-        return Coverage(tuple(classes), self.commits, waits)
+        queues = tuple(
+            (queue, Groups(known.commits, tuple((age, one.at(starts)) for age, one in known.waits)))
+            for queue, known in self.queues
+        )
+        return Coverage(tuple(classes), queues)
+
+    def within(self, everyone: int) -> Coverage:
+        """The order among threads alone, without what else stands between them."""
+        classes = ((s & everyone, r & everyone) for s, r in self.classes)
+        queues = tuple(
+            (queue, Groups(k.commits, tuple((age, one.within(everyone)) for age, one in k.waits)))
+            for queue, k in self.queues
+        )
+        return Coverage(tuple((s, r) for s, r in classes if s and r), queues)
 
     def is_total(self, earlier: int, everyone: int) -> bool:
         """Whether all of `everyone` is ordered after each thread of `earlier`."""
@@ -104,12 +131,23 @@ class Coverage:
 
 
 NONE = Coverage(())
-COMMIT = Coverage((), commits=1)
+_NO_GROUPS = Groups()
 
 
-def wait(groups: int) -> Coverage:
-    """Wait until at most the newest `groups` groups are pending."""
-    return Coverage((), waits=((groups, NONE),))
+def commit(queue: Queue) -> Coverage:
+    """What is in a queue becomes a group."""
+    return Coverage((), ((queue, Groups(commits=1)),))
+
+
+def wait(queue: Queue, groups: int, order: Coverage = NONE) -> Coverage:
+    """Wait until at most the newest `groups` groups of a queue are pending; the wait itself makes
+    `order` between the threads whose groups they are and those that wait."""
+    return Coverage((), ((queue, Groups(waits=((groups, order),))),))
+
+
+def _completed(groups: Groups, age: int) -> Coverage | None:
+    found = [order for least, order in groups.waits if least <= age]
+    return found[-1] if found else None
 
 
 def _distinct(first: int, second: int) -> tuple[int, int] | None:
@@ -130,7 +168,8 @@ def then(first: Coverage, second: Coverage) -> Coverage:
     if first.is_nothing or second.is_nothing:
         return first if second.is_nothing else second
     classes = _chained(first.classes, second.classes)
-    return Coverage(classes, first.commits + second.commits, _waits_then(first, second))
+    queues = dict.fromkeys(queue for queue, _ in (*first.queues, *second.queues))
+    return Coverage(classes, tuple((queue, _groups_then(queue, first, second)) for queue in queues))
 
 
 def _chained(first: Classes, second: Classes) -> Classes:
@@ -144,25 +183,42 @@ def _chained(first: Classes, second: Classes) -> Classes:
         for middle, further in second:
             if reach & middle:
                 after |= further
-        joined[after] = joined.get(after, 0) | sources
+        if own := sources & ~reach:
+            sources &= reach
+            for part, further in _parts(own, second):
+                joined[after | further] = joined.get(after | further, 0) | part
+        if sources:
+            joined[after] = joined.get(after, 0) | sources
     for sources, reach in second:
         if fresh := sources & ~known:
             joined[reach] = joined.get(reach, 0) | fresh
     return tuple((sources, reach) for reach, sources in joined.items())
 
 
-def _waits_then(first: Coverage, second: Coverage) -> Waits:
+def _parts(threads: int, classes: Classes) -> Iterator[tuple[int, int]]:
+    """Threads that reach only themselves of their kind, by what each goes on to reach."""
+    for sources, reach in classes:
+        if part := threads & sources:
+            yield part, reach
+            threads &= ~sources
+    if threads:
+        yield threads, 0
+
+
+def _groups_then(queue: Queue, first: Coverage, second: Coverage) -> Groups:
     """The first wait on the way that is enough counts: of `first`, or of `second`, where the group
     is older by the commits of `first`."""
-    known = [(age, then(order, second.without_groups())) for age, order in first.waits]
+    mine, other = first.groups(queue), second.groups(queue)
+    commits = mine.commits + other.commits
+    known = [(age, then(order, second.without_groups())) for age, order in mine.waits]
     if known and known[0][0] == UNCOMMITTED:
-        return tuple(known)
+        return Groups(commits, tuple(known))
     later: dict[int, Coverage] = {}
-    for age, order in second.waits:
-        least = max(UNCOMMITTED, age - first.commits)
+    for age, order in other.waits:
+        least = max(UNCOMMITTED, age - mine.commits)
         if not known or least < known[0][0]:
             later[least] = order
-    return (*later.items(), *known)
+    return Groups(commits, (*later.items(), *known))
 
 
 @lru_cache(maxsize=4096)
@@ -177,17 +233,23 @@ def both(first: Coverage, second: Coverage) -> Coverage:
             if _distinct(common, after):
                 joined[after] = joined.get(after, 0) | common
     classes = tuple((sources, reach) for reach, sources in joined.items())
-    return Coverage(classes, min(first.commits, second.commits), _waits_of_both(first, second))
+    queues = {queue for queue, _ in first.queues} & {queue for queue, _ in second.queues}
+    found = (
+        (queue, _groups_of_both(known, second.groups(queue)))
+        for queue, known in first.queues
+        if queue in queues
+    )
+    return Coverage(classes, tuple(one for one in found if one[1] != _NO_GROUPS))
 
 
-def _waits_of_both(first: Coverage, second: Coverage) -> Waits:
-    """Complete is what is complete on either path."""
+def _groups_of_both(first: Groups, second: Groups) -> Groups:
+    """The fewest commits; complete is what is complete on either path."""
     found: dict[int, Coverage] = {}
     for age in sorted({age for age, _ in (*first.waits, *second.waits)}):
-        mine, other = first.completed(age), second.completed(age)
+        mine, other = _completed(first, age), _completed(second, age)
         if mine is not None and other is not None:
             found[age] = both(mine, other)
-    return tuple(found.items())
+    return Groups(min(first.commits, second.commits), tuple(found.items()))
 
 
 def side_by_side(parts: Iterable[Coverage]) -> Coverage:

@@ -6,14 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.sync.accesses import Accesses, Guard, Here
 from prismc.checker.sync.coverage import NONE, barrier
+from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.summaries import FunctionSummary, Lifter
 from prismc.checker.types import typed
-from prismc.checker.types.model import PointerType, Type, VectorType
+from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.model import ArrayType, PointerType, Type, VectorType
 from prismc.checker.types.walk import expressions_in, operands, statement_operands
+from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import replace
+from prismc.source.span import Span
 
 Event = Access | Summary
 
@@ -31,7 +35,7 @@ class Events:
         Assertions and prints are left out: they never disturb synchronisation.
         """
         match statement:
-            case typed.Assert() | typed.Assume() | typed.Print():
+            case typed.Assert() | typed.Print():
                 return
             case typed.Assign(place=place, operator=sign):
                 yield from self._operands(statement, here)
@@ -42,8 +46,13 @@ class Events:
                 yield from self._operands(statement, here)
                 for place in places:
                     yield from self._place(place, AccessKind.WRITE, here)
-            case typed.LoadInto(pointer=pointer, index=index, lanes=lanes):
+            case typed.Declare(variable=variable, value=value):
                 yield from self._operands(statement, here)
+                if value is not None and isinstance(variable.type, ArrayType):
+                    yield from self._of_registers(variable, AccessKind.WRITE, here, statement.span)
+            case typed.LoadInto(array=array, pointer=pointer, index=index, lanes=lanes):
+                yield from self._operands(statement, here)
+                yield from self._of_array(array, AccessKind.WRITE, here)
                 yield self._accesses.access(
                     AccessKind.READ, pointer, index, here, lanes=lanes, at=statement.span
                 )
@@ -63,18 +72,40 @@ class Events:
     def _place(self, place: typed.Place, kind: AccessKind, here: Here) -> Iterator[Event]:
         while isinstance(place, typed.ComponentPlace):
             place = place.vector
-        if isinstance(place, typed.MemoryPlace):
-            yield self._accesses.access(
-                kind,
-                place.pointer,
-                place.index,
-                here,
-                lanes=_lanes(place.type, place.pointer.type),
-                at=place.span,
-            )
+        match place:
+            case typed.MemoryPlace():
+                yield self._accesses.access(
+                    kind,
+                    place.pointer,
+                    place.index,
+                    here,
+                    lanes=_lanes(place.type, place.pointer.type),
+                    at=place.span,
+                )
+            case typed.ElementPlace(array=array):
+                yield from self._of_array(array, kind, here)
+            case typed.VariablePlace(variable=variable):
+                yield from self._of_registers(variable, kind, here, place.span)
+            case _:
+                pass
+
+    def _of_array(self, array: typed.Expression, kind: AccessKind, here: Here) -> Iterator[Access]:
+        """An access to elements of a register array, where operations may still have it."""
+        variable = root_variable(array)
+        if variable is not None:
+            yield from self._of_registers(variable, kind, here, array.span)
+
+    def _of_registers(
+        self, variable: typed.Variable, kind: AccessKind, here: Here, at: Span
+    ) -> Iterator[Access]:
+        path = self._accesses.pointers.registers(variable)
+        if path.roots:
+            yield self._accesses.add(kind, path, unknown_footprint(here.threads), here, at)
 
     def _asm(self, statement: typed.Asm, here: Here) -> Iterator[Event]:
         """Text that touches memory may read and write whatever its operands name."""
+        for place in (*statement.outputs, *statement.updates):
+            yield from self._place(place, AccessKind.WRITE, here)
         if not statement.touches_memory:
             return
         named = [
@@ -106,9 +137,14 @@ class Events:
                     lanes=_lanes(expression.type, pointer.type),
                     at=expression.span,
                 )
+            case typed.Element(array=array, index=index):
+                yield from self._expression(index, here)
+                yield from self._of_array(array, AccessKind.READ, here)
             case typed.Call():
                 for argument in expression.arguments:
-                    yield from self._expression(argument, here)
+                    if not isinstance(argument.type, ArrayType):
+                        yield from self._expression(argument, here)
+                yield from self._array_arguments(expression, here)
                 yield from self._call(expression, here)
             case _:
                 for operand in operands(expression):
@@ -126,6 +162,19 @@ class Events:
                 summary = self._callees.get(call.callee.symbol)
                 if summary is not None:
                     yield Lifter(summary, call, here, self._accesses).summary()
+
+    def _array_arguments(self, call: typed.Call, here: Here) -> Iterator[Event]:
+        """Register arrays that a call reads or writes before it returns; what it does with others
+        its effects or its summary say."""
+        summary = self._callees.get(call.callee.symbol)
+        told = () if summary is None else summary.registers
+        for position, (parameter, argument) in enumerate(
+            zip(call.callee.parameters, call.arguments, strict=True)
+        ):
+            of = parameter.type
+            if isinstance(of, ArrayType) and not of.is_async and position not in told:
+                kind = AccessKind.READ if parameter.is_const else AccessKind.WRITE
+                yield from self._of_array(argument, kind, here)
 
     def _unsafe_call(self, call: typed.Call, here: Here) -> Iterator[Event]:
         """What `@effects(..)` declares; without it, everything the arguments name, at once."""
@@ -167,6 +216,7 @@ class Events:
     ) -> Access:
         """An access somewhere behind an argument; atomic ones do not conflict with one another."""
         is_atomic = isinstance(parameter.type, PointerType) and parameter.type.is_atomic
+        effects = call.callee.effects
         return self._accesses.access(
             AccessKind.UPDATE if is_atomic else kind,
             argument,
@@ -174,16 +224,20 @@ class Events:
             here,
             lanes=1,
             at=call.span,
-            is_async=_is_async(call.callee, parameter, kind),
+            queue=_queue(call.callee, parameter, kind),
+            agent=Agent.GENERIC if effects is None else effects.agent,
         )
 
 
-def _is_async(callee: typed.Instance, parameter: typed.Variable, kind: AccessKind) -> bool:
-    """Whether an access ends with a group: writes to `async` parameters, and the declared reads."""
-    if callee.effects is None or not callee.effects.completes:
-        return False
+def _queue(
+    callee: typed.Instance, parameter: typed.Variable, kind: AccessKind
+) -> Completion | None:
+    """What an access ends with: those to `async` parameters, and the declared reads."""
     of = parameter.type
-    return kind is AccessKind.READ or (isinstance(of, PointerType) and of.is_async)
+    is_shown = isinstance(of, PointerType | ArrayType) and of.is_async
+    if callee.effects is None or not (kind is AccessKind.READ or is_shown):
+        return None
+    return callee.effects.completes
 
 
 def _under(here: Here, condition: typed.Expression, *, holds: bool) -> Here:

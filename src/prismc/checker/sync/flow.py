@@ -98,7 +98,9 @@ class State:
                 if is_hazard(pending.access.kind, entry.access.kind):
                     found = self._conflicts.unfinished(pending, entry)
                     if found is not None:
-                        yield found, pending.after.commits - 1
+                        queue = pending.access.queue
+                        assert queue is not None
+                        yield found, pending.after.groups(queue).commits - 1
 
     def barrier(self, order: Coverage) -> None:
         """All threads of each unit wait for one another here, or what else `order` says happens."""

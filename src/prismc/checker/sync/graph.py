@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from prismc.checker.sync.coverage import Coverage
+from prismc.checker.sync.coverage import Coverage, Queue
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.plan import AccessKind, Position
+from prismc.hardware.asynchronous import Agent
 from prismc.hardware.groups import Perspective
 from prismc.source.record import Record
 from prismc.source.span import Span
@@ -29,7 +30,8 @@ class Root(Record):
     position, -1 for a shared array. Where each of several units has an array of its own, `base`
     tells its first element, thread by thread; of arrays with one `frame` those of different units
     never overlap. Where a parameter is each unit's own piece, `piece` tells which, of memory that
-    the function does not know.
+    the function does not know. `register` is the variable's id of an array in registers, which each
+    thread has for itself.
     """
 
     name: str
@@ -41,6 +43,12 @@ class Root(Record):
     base: Coefficient = 0
     piece: Coefficient = 0
     frame: tuple[int, ...] = ()
+    register: int = 0
+
+    @property
+    def is_private(self) -> bool:
+        """Whether each thread has it for itself."""
+        return self.register != 0
 
     def overlaps(self, other: Root) -> bool:
         return self is other or (self.low < other.high and other.low < self.high)
@@ -70,8 +78,8 @@ class ViewUse(Record):
 
 class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
-    outermost first; `own_loops` those that each thread goes through by itself. With `is_async` it
-    is complete only when a wait has completed its group."""
+    outermost first; `own_loops` those that each thread goes through by itself. With a `queue` it is
+    complete only when a wait has completed its group. `agent` is who makes it."""
 
     number: int
     roots: tuple[Root, ...]
@@ -81,7 +89,13 @@ class Access(Record):
     loops: tuple[int, ...]
     own_loops: tuple[int, ...]
     at: Span
-    is_async: bool = False
+    queue: Queue | None = None
+    agent: Agent = Agent.GENERIC
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it may be complete later than the code behind it."""
+        return self.queue is not None
 
 
 class Crossing(Enum):
@@ -149,13 +163,18 @@ class Step(Node):
 
 
 class Commit(Step):
-    """The end of an asynchronous scope: its copies are a group from here on."""
+    """The end of an asynchronous scope: what it has put into `queue` is a group from here on."""
+
+    queue: Queue
 
 
 class Wait(Step):
-    """A wait of each thread until at most its newest `groups` groups are pending."""
+    """A wait of each thread until at most its newest `groups` groups of `queue` are pending.
+    `registers` are the ids of the arrays that are touched behind it."""
 
+    queue: Queue
     groups: int
+    registers: tuple[int, ...] = ()
 
 
 class Choice(Node):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import Queue
 from prismc.checker.sync.graph import (
     Arms,
     Choice,
@@ -100,28 +101,30 @@ def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
         at = next((index for index, node in enumerate(nodes) if node is item), 0)
         start, groups = at, item.groups
         while start:
-            commits = _issues(summary_of(nodes[start - 1], top, conflicts))
+            commits = _issues(summary_of(nodes[start - 1], top, conflicts), item.queue)
             if not commits or commits > groups:
                 break
             start, groups = start - 1, groups - commits
         if start == at:
             return nodes
         first = nodes[start]
-        moved = wait_before(first.before, first.span, groups)
+        moved = wait_before(first.before, first.span, item.queue, groups, item.registers)
         return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])
 
     return change
 
 
-def _issues(summary: Summary) -> int:
-    """The groups that a node commits if it only issues copies; 0 if it does anything else."""
+def _issues(summary: Summary, queue: Queue) -> int:
+    """The groups that a node commits if it only issues operations of one queue; 0 if it does
+    anything else."""
     if len(summary.exits) != 1:
         return 0
     flow = summary.exits[0][1]
     accesses = [entry.access for entry in summary.entries]
     accesses += [item.access for item in flow.pending]
-    does_more = flow.through.classes or flow.through.waits
-    return 0 if does_more or not all(one.is_async for one in accesses) else flow.through.commits
+    groups = flow.through.groups(queue)
+    does_more = flow.through.classes or groups.waits or len(flow.through.queues) > 1
+    return 0 if does_more or not all(one.queue == queue for one in accesses) else groups.commits
 
 
 def _changed(top: Region, change: Change) -> Region:

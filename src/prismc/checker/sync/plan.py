@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 from types import MappingProxyType
 
+from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import Perspective
 from prismc.source.record import Record, Value, replace
 from prismc.source.span import Span
@@ -47,10 +48,25 @@ class SyncKind(Enum):
     COMMIT_GROUP = "commit group"
     WAIT_GROUP = "wait group"
     PROXY_FENCE = "proxy fence"
+    COMMIT_BULK = "commit bulk group"
+    WAIT_BULK = "wait bulk group"
+    FENCE_PRODUCTS = "fence products"
+    COMMIT_PRODUCTS = "commit products"
+    WAIT_PRODUCTS = "wait products"
 
 
-# What each thread does about its own asynchronous copies.
-GROUP_KINDS = (SyncKind.COMMIT_GROUP, SyncKind.WAIT_GROUP)
+# What each thread does about its own asynchronous operations: commits and waits, by queue.
+COMMITS = {
+    Completion.COPY_GROUP: SyncKind.COMMIT_GROUP,
+    Completion.BULK_GROUP: SyncKind.COMMIT_BULK,
+    Completion.PRODUCT_GROUP: SyncKind.COMMIT_PRODUCTS,
+}
+WAITS = {
+    Completion.COPY_GROUP: SyncKind.WAIT_GROUP,
+    Completion.BULK_GROUP: SyncKind.WAIT_BULK,
+    Completion.PRODUCT_GROUP: SyncKind.WAIT_PRODUCTS,
+}
+GROUP_KINDS = (*COMMITS.values(), *WAITS.values(), SyncKind.FENCE_PRODUCTS)
 # What names an mbarrier by its number.
 MBARRIER_KINDS = (
     SyncKind.MBARRIER_INIT,
@@ -105,7 +121,8 @@ class SyncOperation(Record):
     that a wait leaves pending, or the bytes to expect. `barrier` is the number of the mbarrier (in
     `SyncPlan.mbarriers`), or the first hardware barrier of a named one: the aligned group g of
     `count` threads, counted in the block, waits at `barrier + g`. `at` is the access that needs it
-    (the `#line` it gets).
+    (the `#line` it gets). `registers` are the ids of the arrays that products have before a wait
+    for them, or behind a fence.
     """
 
     number: int
@@ -119,6 +136,7 @@ class SyncOperation(Record):
     edges: tuple[Edge, ...]
 
 
+    registers: tuple[int, ...] = ()
 class Mbarrier(Record):
     """Mbarriers of one purpose (PTX ISA, "mbarrier"): one for each of `copies` units of the block
     that wait apart, side by side in the area for mbarriers in a kernel's shared memory.

@@ -6,13 +6,14 @@ included. That is wider than what a narrowing hides: names kept apart by a swap 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from prismc.checker.memory.facts import CallMemory, MemoryFacts, Replica, copies
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.graph import Root
 from prismc.checker.types import typed
+from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import PointerType, Type, size_of
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import Level, Perspective
@@ -42,7 +43,8 @@ class Returned(Record):
 
 
 class Pointers:
-    """The pointers of one body; `returned` tells of callees, by symbol, for each result."""
+    """The pointers of one body; `returned` tells of callees, by symbol, for each result.
+    `registers` are the register arrays that operations may have after they return."""
 
     def __init__(
         self,
@@ -51,6 +53,7 @@ class Pointers:
         memory: MemoryFacts,
         returned: Mapping[str, tuple[Returned, ...]],
         threads: int,
+        registers: Collection[typed.Variable] = (),
     ) -> None:
         self._definitions = definitions
         self._memory = memory
@@ -61,6 +64,14 @@ class Pointers:
         self._views: dict[typed.Variable, typed.View] = {}
         self._changing: dict[typed.Variable, list[typed.Expression]] = {}
         self._merged: dict[typed.Variable, Path] = {}
+        positions = {variable: i for i, variable in enumerate(body.instance.parameters)}
+        for variable in registers:
+            self._roots[variable.id, 0] = Root(
+                name=variable.name,
+                span=variable.span,
+                parameter=positions.get(variable, -1),
+                register=variable.id,
+            )
         for position, parameter in enumerate(body.instance.parameters):
             if isinstance(parameter.type, PointerType):
                 self._roots[parameter.id, 0] = Root(
@@ -81,6 +92,8 @@ class Pointers:
                 return self._path_of(variable)
             case typed.Slot(variable=variable, index=index):
                 return self._slot(variable, index)
+            case typed.Element(array=array):
+                return self.path(array)
             case typed.Conditional(value=value, otherwise=otherwise):
                 return _either((self.path(value), self.path(otherwise)))
             case typed.Call():
@@ -98,9 +111,30 @@ class Pointers:
         arguments = [a for a in call.arguments if isinstance(a.type, PointerType)]
         return replace(_either([self.path(a) for a in arguments]), is_known=False)
 
+    def registers(self, variable: typed.Variable) -> Path:
+        """The register array that a variable names, itself or in an asynchronous scope; nothing
+        where no operation has it after it returned."""
+        while variable in self._views:
+            outer = root_variable(self._views[variable].source)
+            if outer is None:
+                return NOWHERE
+            variable = outer
+        root = self._roots.get((variable.id, 0))
+        return NOWHERE if root is None or not root.is_private else Path(roots=(root,))
+
     def everything(self) -> tuple[Root, ...]:
         """All memory that the body can name."""
-        return tuple(self._roots.values())
+        return tuple(root for root in self._roots.values() if not root.is_private)
+
+    def own_registers(self) -> tuple[Root, ...]:
+        """The register arrays that end with the function."""
+        roots = self._roots.values()
+        return tuple(root for root in roots if root.is_private and root.parameter < 0)
+
+    def own_shared(self) -> tuple[Root, ...]:
+        """The shared arrays that the function declares."""
+        roots = self._roots.values()
+        return tuple(root for root in roots if root.parameter < 0 and not root.is_private)
 
     def returned(self, body: typed.Body) -> tuple[Returned, ...]:
         """What the body's own pointer results name."""

@@ -20,8 +20,8 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
+from prismc.checker.sync.plan import WAITS, Edge, SyncOperation, SyncPlan
 from prismc.checker.sync.plan import Access as PlanAccess
-from prismc.checker.sync.plan import Edge, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.words import counted
@@ -55,7 +55,7 @@ def _operation(operation: SyncOperation, places: dict[int, Span], files: Files) 
     line = files.position(places[position.anchor]).line
     kind = operation.kind.value
     details = f"{kind} of {operation.participants.perspective} ({PRIMITIVES[kind].ptx})"
-    if operation.kind is SyncKind.WAIT_GROUP:
+    if operation.kind in WAITS.values():
         details += f", {counted(operation.count, 'group')} may stay pending"
     if operation.barrier:
         details += f", from barrier {operation.barrier}, {operation.count} threads each"

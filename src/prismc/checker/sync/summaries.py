@@ -30,6 +30,14 @@ class FunctionSummary(Record):
     symbols: Mapping[Atom, int]
     returned: tuple[Returned, ...]
 
+    @property
+    def registers(self) -> frozenset[int]:
+        """The positions of the array parameters that the summary speaks of."""
+        found = [entry.access for entry in self.summary.entries]
+        found += [item.access for _, flow in self.summary.exits for item in flow.pending]
+        roots = (root for access in found for root in access.roots if root.is_private)
+        return frozenset(root.parameter for root in roots if root.parameter >= 0)
+
 
 class Lifter:
     """Puts one call's units and arguments into its callee's summary."""
@@ -75,7 +83,8 @@ class Lifter:
                 self._here,
                 self._call.span,
                 self._views(access),
-                is_async=access.is_async,
+                queue=access.queue,
+                agent=access.agent,
             )
         return self._lifted[access.number]
 

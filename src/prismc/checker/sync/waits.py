@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.coverage import wait
+from prismc.checker.sync.coverage import Queue, wait
 from prismc.checker.sync.flow import (
     State,
     either_of,
@@ -62,11 +62,20 @@ def summary_of(node: Node, region: Region, conflicts: Conflicts) -> Summary:
     return _Walk(conflicts, places=False).node(node, region)[1]
 
 
-def wait_before(position: Position, span: Span, groups: int) -> Wait:
+def wait_before(
+    position: Position, span: Span, queue: Queue, groups: int, registers: tuple[int, ...] = ()
+) -> Wait:
     """A wait as a node."""
-    flow = Flow(through=wait(groups), pending=())
+    flow = Flow(through=wait(queue, groups), pending=())
     summary = Summary(entries=(), exits=((Exit.NORMAL, flow),))
-    return Wait(before=position, span=span, events=(summary,), groups=groups)
+    return Wait(
+        before=position,
+        span=span,
+        events=(summary,),
+        queue=queue,
+        groups=groups,
+        registers=registers,
+    )
 
 
 class _Walk:
@@ -102,15 +111,21 @@ class _Walk:
     def _needed(
         self, states: Iterable[State], position: Position, span: Span, summary: Summary
     ) -> Iterator[Node]:
-        """A wait in front of a node that touches what is on its way."""
-        ages: list[int] = []
+        """Waits in front of a node that touches what is on its way, one for each queue."""
+        ages: dict[Queue, int] = {}
+        registers: dict[int, None] = {}
         for state in states:
             for conflict, age in state.unfinished(summary):
                 key = (conflict.earlier.number, conflict.later.number, conflict.crossed)
                 self.found[key] = conflict
-                ages.append(age)
-        if ages and min(ages) >= 0 and self._places:
-            yield wait_before(position, span, min(ages))
+                queue = conflict.earlier.queue
+                assert queue is not None
+                ages[queue] = min(age, ages.get(queue, age))
+                registers |= dict.fromkeys(root.register for root in conflict.earlier.roots)
+        for queue, age in ages.items():
+            if age >= 0 and self._places:
+                touched = tuple(sorted(filter(None, registers)))
+                yield wait_before(position, span, queue, age, touched)
 
     def node(self, node: Node, region: Region) -> tuple[Node, Summary]:
         """A node with the waits inside it, which do not depend on its surroundings."""

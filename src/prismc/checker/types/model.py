@@ -59,6 +59,11 @@ class TensorMapType(Type):
     box: tuple[int, ...]
     layout: str = ""
 
+    @property
+    def swizzle(self) -> str:
+        """The swizzle's name, as the source has it; "" without one."""
+        return self.layout.partition("_")[0]
+
 
 class FunctionType(Type):
     """`fn(..) -> ..`, the kind of a compile-time function parameter."""

@@ -31,8 +31,8 @@ def show(of: Type) -> str:
             qualifier = "const " if of.is_const else "atomic " if of.is_atomic else ""
             layout = f" layout {of.layout}" if of.layout else ""
             return f"{'async ' if of.is_async else ''}ptr({qualifier}{show(element)}){layout}"
-        case TensorMapType(element=element, box=box, layout=layout):
-            swizzle = f", {layout.partition('_')[0]}" if layout else ""
+        case TensorMapType(element=element, box=box):
+            swizzle = f", {of.swizzle}" if of.swizzle else ""
             return f"tensor_map({element}[{', '.join(map(str, box))}]{swizzle})"
         case FunctionType(parameters=parameters, result=result):
             return f"fn({', '.join(map(show, parameters))}) -> {show(result)}"

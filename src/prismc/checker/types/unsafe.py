@@ -33,7 +33,7 @@ from prismc.hardware.orders import MemoryOrder, scope_word
 from prismc.source.record import Record
 
 _LISTS = ("outs", "inouts", "ins")
-_DOLLAR = re.compile(r"\$(\$|\d+|[A-Za-z_]\w*)?")
+_DOLLAR = re.compile(r"\$(\$|\d+|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})?")
 _LARGEST_OPERANDS = 1024
 _NAMED_IN_TEXT = (SymbolKind.GENERIC, SymbolKind.CONSTANT, SymbolKind.LOOP)
 
@@ -269,7 +269,7 @@ class Unsafe(Assumptions):
                     return None
                 _append_operand(pieces, starts[number], len(operands[number].elements))
                 continue
-            replacement = "$" if word == "$" else self._constant_text(call, word)
+            replacement = "$" if word == "$" else self._constant_text(call, word.strip("{}"))
             if replacement is None:
                 return None
             _append(pieces, replacement)
@@ -285,7 +285,7 @@ class Unsafe(Assumptions):
         )
 
     def _constant_text(self, call: BuiltinCall, word: str) -> str | None:
-        """`$name`: a generic or a constant of the function, as PTX writes it."""
+        """`$name`, `${name}`: a generic or a constant of the function, as PTX writes it."""
         found = [
             _ptx_word(binding)
             for symbol, binding in self.environment.items()

@@ -17,7 +17,15 @@ from prismc.ir.lowering.views import IndexMap, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, Extract, UnaryOperator
 from prismc.ir.ops.control import If, Yield
 from prismc.ir.ops.groups import Broadcast
-from prismc.ir.ops.memory import Address, AddressKind, ArrayLoad, IsShared, SubArray
+from prismc.ir.ops.memory import (
+    Address,
+    AddressKind,
+    ArrayLoad,
+    Descriptor,
+    IsShared,
+    MapAddress,
+    SubArray,
+)
 from prismc.ir.types import BOOLEAN, INT, UINT, ULONG, ArrayType, ScalarType, Type, VectorType
 from prismc.source.span import Span
 
@@ -106,6 +114,12 @@ class Expressions:
                 return self._frame.unit_index(of, within)
             case typed.UnitCount(of=of):
                 return self._frame.unit_count(of)
+            case typed.Address(kind="map_address", pointer=tensor_map):
+                result = (Value(ULONG),)
+                held = self._value(tensor_map)
+                return self._add(MapAddress(map=held, results=result, span=self._span))
+            case typed.Descriptor():
+                return self._descriptor(expression)
             case typed.Address(kind=kind, pointer=pointer, index=index):
                 return self._address(kind, pointer, index)
             case typed.Call():
@@ -342,6 +356,25 @@ class Expressions:
                 pointer=base,
                 index=place,
                 results=(Value(UINT if is_shared else ULONG),),
+                span=self._span,
+            )
+        )
+
+    def _descriptor(self, expression: typed.Descriptor) -> Value:
+        """A swizzle is the hardware's to apply: the address is that of the plain index."""
+        view = self.view(expression.pointer)
+        if expression.swizzle.width:
+            view = view._replace(layout="")
+        index = self.index(expression.index, wide=is_wide(view.base))
+        base, place = self.resolve(view, index)
+        return self._add(
+            Descriptor(
+                pointer=base,
+                index=place,
+                code=expression.swizzle.code,
+                leading=expression.leading,
+                stride=expression.stride,
+                results=(Value(ULONG),),
                 span=self._span,
             )
         )

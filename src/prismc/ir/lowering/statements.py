@@ -318,9 +318,14 @@ class Statements:
         """Bind the views; all pairs are evaluated first."""
         made = [self._view(view) for view in views]
         for view, seen in zip(views, made, strict=True):
-            self._frame.bind_pointer(view.variable, seen)
+            if isinstance(seen, View):
+                self._frame.bind_pointer(view.variable, seen)
+            else:
+                self._frame.values[view.variable] = seen
 
-    def _view(self, view: typed.View) -> View:
+    def _view(self, view: typed.View) -> View | Value:
+        if isinstance(view.source.type, model.ArrayType):
+            return self._expressions.value(view.source)
         source = self._expressions.view(view.source)
         if view.function is not None:
             return View(

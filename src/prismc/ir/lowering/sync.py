@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prismc.checker.sync.plan import (
+    COMMITS,
     MBARRIER_KINDS,
+    WAITS,
     Position,
     SyncKind,
     SyncOperation,
     SyncPlan,
     Where,
 )
+from prismc.hardware.asynchronous import Completion
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.positions import Hidden
@@ -23,9 +26,28 @@ from prismc.ir.ops.mbarrier import (
     MbarrierSync,
     MbarrierWait,
 )
-from prismc.ir.ops.sync import BlockBarrier, CommitGroup, NamedBarrier, WaitGroup, WarpBarrier
+from prismc.ir.ops.memory import ArrayHandOver
+from prismc.ir.ops.sync import (
+    BlockBarrier,
+    CommitGroup,
+    NamedBarrier,
+    ProductFence,
+    ProxyFence,
+    WaitGroup,
+    WarpBarrier,
+)
 
 Placed = Mapping[Position, tuple[SyncOperation, ...]]
+
+
+# How the instructions of each queue begin.
+_QUEUES = {
+    Completion.COPY_GROUP: "cp.async",
+    Completion.BULK_GROUP: "cp.async.bulk",
+    Completion.PRODUCT_GROUP: "wgmma",
+}
+_COMMITS = {COMMITS[queue]: word for queue, word in _QUEUES.items()}
+_WAITS = {WAITS[queue]: word for queue, word in _QUEUES.items()}
 
 
 def operations_by_position(plan: SyncPlan, symbol: str) -> Placed:
@@ -41,7 +63,20 @@ def apply_plan(frame: Frame, placed: Placed, where: Where, anchor: int) -> None:
     """Build what the plan puts `where` of the statement with id `anchor`."""
     for operation in placed.get(Position(where=where, anchor=anchor), ()):
         frame.builder.span = operation.at
+        if operation.kind is SyncKind.FENCE_PRODUCTS:
+            _hand_over(frame, operation)
         frame.builder.add(_operation(frame, operation))
+        if operation.kind is SyncKind.WAIT_PRODUCTS:
+            _hand_over(frame, operation)
+
+
+def _hand_over(frame: Frame, operation: SyncOperation) -> None:
+    """Keep what is done to arrays on its side of a fence or a wait."""
+    arrays = {variable.id: array for variable, array in frame.values.items()}
+    for register in operation.registers:
+        array = arrays.get(register)
+        if isinstance(array, Value):
+            frame.builder.add(ArrayHandOver(array=array, span=operation.at))
 
 
 def _operation(frame: Frame, operation: SyncOperation) -> Op:
@@ -56,10 +91,14 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
         case SyncKind.NAMED_BARRIER:
             barrier = _hardware_barrier(frame, operation)
             return NamedBarrier(barrier=barrier, number=number, threads=operation.count, span=at)
-        case SyncKind.COMMIT_GROUP:
-            return CommitGroup(number=number, span=at)
-        case SyncKind.WAIT_GROUP:
-            return WaitGroup(number=number, groups=operation.count, span=at)
+        case kind if kind in _COMMITS:
+            return CommitGroup(number=number, of=_COMMITS[kind], span=at)
+        case kind if kind in _WAITS:
+            return WaitGroup(number=number, groups=operation.count, of=_WAITS[kind], span=at)
+        case SyncKind.FENCE_PRODUCTS:
+            return ProductFence(number=number, span=at)
+        case SyncKind.PROXY_FENCE:
+            return ProxyFence(number=number, span=at)
         case _:
             raise NotImplementedError(f"the plan holds a {operation.kind.value}")
 

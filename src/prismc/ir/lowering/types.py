@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prismc.checker.types import model
-from prismc.ir.types import ArrayType, PointerType, ScalarType, Space, Type, VectorType
+from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, Space, Type, VectorType
 
 
 def lower_element(of: model.Type) -> ScalarType | VectorType:
@@ -39,7 +39,9 @@ def lower_pointer(of: model.PointerType, space: Space) -> PointerType:
 
 
 def lower_type(of: model.Type) -> Type:
-    """The type of a value that is neither an array nor a pointer, or of an array."""
+    """The type of a value that is no pointer."""
     if isinstance(of, model.ArrayType):
         return lower_array(of)
+    if isinstance(of, model.TensorMapType):
+        return MapType(element=of.element, box=of.box, swizzle=of.swizzle)
     return lower_element(of)

@@ -50,6 +50,14 @@ class ArrayStore(Op):
     value: Value
 
 
+class ArrayHandOver(Op):
+    """What the program has written to an array is in its registers here, and what it reads behind
+    this is read from them behind this: operations that run on have them in between."""
+
+    spelling = "array.hand_over"
+    array: Value
+
+
 class SubArray(Op):
     """A reference to the sub-array under the leading indices, fewer than there are dimensions."""
 
@@ -108,6 +116,26 @@ class Store(Op):
 class AddressKind(Enum):
     SHARED = "address.shared"
     GENERIC = "address.generic"
+
+
+class MapAddress(Op):
+    """The generic address of a tensor map, a u64."""
+
+    spelling = "address.map"
+    map: Value
+
+
+class Descriptor(Op):
+    """What tells the tensor cores of a matrix in shared memory (PTX ISA, "Matrix Descriptor
+    Format"): it starts at element `index`. `code` is the swizzle's; `leading` and `stride` are byte
+    offsets. A u64."""
+
+    spelling = "address.descriptor"
+    pointer: Value
+    index: Value
+    code: int
+    leading: int
+    stride: int
 
 
 class Address(Op):

@@ -35,19 +35,38 @@ class WarpBarrier(Op):
 
 
 class CommitGroup(Op):
-    """The thread's `cp.async` copies since its last commit are a group: `cp.async.commit_group`."""
+    """The thread's operations of one kind since its last commit are a group. `of` is how PTX
+    begins: `cp.async`, `cp.async.bulk`, `wgmma` (PTX ISA, "cp.async.commit_group", ..)."""
 
     spelling = "sync.commit"
     number: int
+    of: str = "cp.async"
 
 
 class WaitGroup(Op):
     """The thread waits until at most its newest `groups` groups are pending (PTX ISA,
-    "cp.async.wait_group")."""
+    "cp.async.wait_group", ..); bulk groups until they have read their sources."""
 
     spelling = "sync.wait_group"
     number: int
     groups: int
+    of: str = "cp.async"
+
+
+class ProductFence(Op):
+    """What the warpgroup's threads have written to registers is there for products behind this
+    (PTX ISA, "wgmma.fence")."""
+
+    spelling = "sync.product_fence"
+    number: int
+
+
+class ProxyFence(Op):
+    """The thread's accesses to shared memory so far come before those of the asynchronous proxy
+    behind this (PTX ISA, "membar / fence", `.proxy.async`)."""
+
+    spelling = "sync.proxy_fence"
+    number: int
 
 
 class NamedBarrier(Op):
