@@ -78,7 +78,7 @@ class Explainer:
         advice = f"make it a multiple of {wanted}"
         if suffice:
             advice = self._stated(f"{suffice[0].name} % {wanted} == 0", suffice[0])
-        unknown = [variable for variable in suffice or variables if variable in own]
+        unknown = [v for v in dict.fromkeys((*suffice, *variables)) if v in own]
         blames = tuple(Blame(variable, wanted) for variable in unknown)
         return Explanation(reason, (note,), advice, bool(suffice), blames, residue.zeros)
 
