@@ -33,11 +33,13 @@ MOST_ELEMENTS = 1 << 14
 
 
 class Guard(Record):
-    """A condition that holds (or, not `holds`, does not) where the code is."""
+    """A condition that holds (or, not `holds`, does not) where the code is; one that `is_assumed`
+    holds always, and keeps no access from being made."""
 
     condition: typed.Expression
     holds: bool
     loops: tuple[int, ...]
+    is_assumed: bool = False
 
 
 class Here(Record):
@@ -234,7 +236,7 @@ class Accesses:
             value = self.evaluator.form(guard.condition, counters, guard.loops)
             flags = None if value is None else known(value)
             if flags is None:
-                is_certain = False
+                is_certain = is_certain and guard.is_assumed
                 self._bound_rows(guard.condition, guard.holds, guard.loops, counters, rows)
             elif isinstance(flags, int):
                 threads = threads if bool(flags) is guard.holds else 0

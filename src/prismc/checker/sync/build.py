@@ -90,7 +90,8 @@ def build_graph(
     )
     everyone = (1 << threads) - 1
     guards = tuple(
-        Guard(condition=condition, holds=True, loops=()) for condition in body.instance.assumptions
+        Guard(condition=condition, holds=True, loops=(), is_assumed=True)
+        for condition in body.instance.assumptions
     )
     top = Region(
         before=Position(where=Where.BEFORE, anchor=-1),
