@@ -390,6 +390,15 @@ def test_fixes(editor: Editor) -> None:
     assert actions(editor, "fix.prism", elsewhere) == []
 
 
+def test_an_unknown_name_of_the_standard_library_can_be_imported(editor: Editor) -> None:
+    text = USER.replace("from std.warp import warp_sum\n", "")
+    editor.open("library.prism", TWICE)
+    (problem,) = editor.open("import.prism", text)
+    (fix,) = actions(editor, "import.prism", problem.range)
+    assert fix.title == "import `warp_sum` from `std.warp`"
+    assert applied(text, edits_of(fix, editor.uri("import.prism"))) == USER
+
+
 def test_all_certain_fixes_at_once(editor: Editor) -> None:
     text = "const A: int = 1;\nconst B: int = 2;\n"
     editor.open("all.prism", text)

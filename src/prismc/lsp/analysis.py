@@ -11,6 +11,7 @@ from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.frontend import ast
+from prismc.frontend.errors import ImportCycle, MissingModule, UnreadableModule
 from prismc.frontend.modules import ModuleGraph
 from prismc.lsp.lexis import declarations_of
 from prismc.source.files import Files, SourceFile
@@ -42,8 +43,11 @@ class Analysis(Record):
         return self.checked is not None and module is not None and not self._has_gaps(module)
 
     def _has_gaps(self, module: ast.Module) -> bool:
+        """Whether the parser had to leave out a declaration of the root."""
         return bool(module.broken) or any(
-            problem.code.startswith("P01") and problem.at.file == module.file
+            problem.code.startswith("P01")
+            and problem.at.file == module.file
+            and not isinstance(problem, MissingModule | ImportCycle | UnreadableModule)
             for problem in self.problems
         )
 

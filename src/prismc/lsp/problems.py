@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
+from prismc.checker.names.errors import UnknownName
 from prismc.diagnostics.problem import Fix, Problem, Severity
+from prismc.lsp.completion import import_edit
 from prismc.lsp.documents import Document, file_uri
+from prismc.lsp.library import standard_offers
 from prismc.lsp.positions import Places
 from prismc.source.files import Files
 from prismc.source.resources import explain_folder
@@ -86,23 +89,36 @@ def diagnostics_by_file(
 def fix_actions(document: Document, start: int, end: int) -> list[types.CodeAction]:
     """What may be changed for the problems that a range of the text touches."""
     actions: list[types.CodeAction] = []
+    if document.latest is None:
+        return actions
+    shower = Shower(document.latest.files, document.encoding)
     for problem in _own_problems(document):
         if problem.at.start > end or problem.at.end < start:
             continue
-        assert document.latest is not None
-        shower = Shower(document.latest.files, document.encoding)
-        for fix in problem.fixes:
-            if edit := workspace_edit(document, (fix,)):
-                actions.append(
-                    types.CodeAction(
-                        title=fix.title,
-                        kind=types.CodeActionKind.QuickFix,
-                        diagnostics=[shower.diagnostic(problem)],
-                        is_preferred=fix.is_certain,
-                        edit=edit,
-                    )
+        for title, edit, is_certain in _mendings(document, problem):
+            actions.append(
+                types.CodeAction(
+                    title=title,
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[shower.diagnostic(problem)],
+                    is_preferred=is_certain,
+                    edit=edit,
                 )
+            )
     return actions
+
+
+def _mendings(
+    document: Document, problem: Problem
+) -> Iterator[tuple[str, types.WorkspaceEdit, bool]]:
+    """Title and edit of each way to mend a problem, and whether it is certain."""
+    for fix in problem.fixes:
+        if edit := workspace_edit(document, (fix,)):
+            yield fix.title, edit, fix.is_certain
+    if isinstance(problem, UnknownName) and (module := standard_offers().get(problem.name)):
+        edits = [import_edit(document, problem.name, module)]
+        title = f"import `{problem.name}` from `{module}`"
+        yield title, types.WorkspaceEdit(changes={document.uri: edits}), False
 
 
 def fix_all_action(document: Document) -> types.CodeAction | None:

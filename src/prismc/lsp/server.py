@@ -6,6 +6,7 @@ anyway. Places go through `positions.py` alone.
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -129,7 +130,7 @@ class Server(LanguageServer):
             else:
                 self.warn(f"prismc: races is one of {', '.join(RACES)}, not {races!r}")
         if isinstance(include := given.get("include"), list | tuple):
-            changes["include"] = tuple(map(str, include))
+            changes["include"] = tuple(os.path.abspath(str(folder)) for folder in include)
         if isinstance(defines := given.get("defines"), Mapping):
             changes["defines"] = tuple((str(k), str(v)) for k, v in defines.items())
         self.files.options = replace(self.files.options, **changes)
@@ -176,10 +177,6 @@ def _life_cycle(server: Server) -> None:
         server.files.close(params.text_document.uri)
         if document is not None:
             server.publish(server.board.put(document.name, {}))
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_: types.DidSaveTextDocumentParams) -> None:
-        server.files.check_all()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def on_disk(_: types.DidChangeWatchedFilesParams) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lsprotocol import types
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
@@ -30,9 +32,9 @@ LEGEND = types.SemanticTokensLegend(
 
 
 def semantic_tokens(document: Document) -> types.SemanticTokens:
-    """The names of the text of now that the newest analysis knows, as the protocol packs them:
-    five numbers each, places relative to the token before."""
-    found: list[tuple[int, int, int, int, int]] = []
+    """The names of the text of now that are known, as the protocol packs them: five numbers each,
+    places relative to the token before."""
+    found: dict[tuple[int, int], tuple[int, int, int]] = {}
     for view in document.views():
         facts = facts_of(view.analysis, document.name)
         for named in facts.named() if facts is not None else ():
@@ -41,10 +43,9 @@ def semantic_tokens(document: Document) -> types.SemanticTokens:
                 place = document.places.range(*moved)
                 length = place.end.character - place.start.character
                 kind, modifiers = _kind(named.symbol)
-                found.append((place.start.line, place.start.character, length, kind, modifiers))
-        if found:
-            break
-    return types.SemanticTokens(data=_packed(sorted(set(found))))
+                start = (place.start.line, place.start.character)
+                found.setdefault(start, (length, kind, modifiers))
+    return types.SemanticTokens(data=_packed(found))
 
 
 def _kind(symbol: Symbol) -> tuple[int, int]:
@@ -59,10 +60,10 @@ def _kind(symbol: Symbol) -> tuple[int, int]:
     return _NAMES.index(name), modifiers
 
 
-def _packed(tokens: list[tuple[int, int, int, int, int]]) -> list[int]:
+def _packed(tokens: Mapping[tuple[int, int], tuple[int, int, int]]) -> list[int]:
     data: list[int] = []
     line = start = 0
-    for at, column, length, kind, modifiers in tokens:
-        data += [at - line, column - start if at == line else column, length, kind, modifiers]
+    for (at, column), token in sorted(tokens.items()):
+        data += [at - line, column - start if at == line else column, *token]
         line, start = at, column
     return data

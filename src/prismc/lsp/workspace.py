@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from prismc.driver.options import Options
+from prismc.frontend.errors import MissingModule
 from prismc.lsp.analysis import Analysis, analyse
 from prismc.lsp.documents import Document
 
@@ -53,8 +54,9 @@ class Workspace:
 
     def open(self, uri: str, text: str, version: int) -> None:
         """A file was opened."""
-        self.documents[uri] = Document(uri, text, version, self.encoding)
-        self.check_all()
+        document = self.documents[uri] = Document(uri, text, version, self.encoding)
+        self._schedule(uri)
+        self._check_importers(document)
 
     def change(self, uri: str, text: str, version: int) -> None:
         """The text of an open file is another now: it is checked, and what imports it."""
@@ -63,17 +65,21 @@ class Workspace:
             return
         document.change(text, version)
         self._schedule(uri)
-        for other in self.documents.values():
-            if other is not document and _imports(other, document.name):
-                self._schedule(other.uri)
+        self._check_importers(document)
 
     def close(self, uri: str) -> None:
         """A file was closed: the disk has its text again."""
-        self.documents.pop(uri, None)
+        document = self.documents.pop(uri, None)
         task = self._pending.pop(uri, None)
         if task is not None:
             task.cancel()
-        self.check_all()
+        if document is not None:
+            self._check_importers(document)
+
+    def _check_importers(self, document: Document) -> None:
+        for other in self.documents.values():
+            if other is not document and _may_import(other, document.name):
+                self._schedule(other.uri)
 
     def check_all(self) -> None:
         """Files appeared, vanished or changed on the disk: any import may be affected."""
@@ -116,7 +122,10 @@ class Workspace:
                 self._told(document)
 
 
-def _imports(document: Document, name: str) -> bool:
-    """Whether a file's program has another file in it, as it was last seen."""
+def _may_import(document: Document, name: str) -> bool:
+    """Whether a file's program has another file in it, as it was last seen, or lacks one."""
     latest = document.latest
-    return latest is None or latest.module_of(name) is not None
+    if latest is None:
+        return False  # its first check is still to come
+    lacks = any(isinstance(problem, MissingModule) for problem in latest.problems)
+    return lacks or latest.module_of(name) is not None
