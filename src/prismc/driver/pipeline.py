@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prismc.driver.errors import NoSuchOperation, TooLarge
 from prismc.driver.session import Session
+from prismc.hardware.features import Feature
 from prismc.source.files import SourceFile
 from prismc.source.record import replace
 from prismc.source.span import NOWHERE, Span
@@ -83,7 +84,10 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
 
     options = session.options
     races = Races(options.races)
-    settings = SyncSettings(placement=Placement(options.placement))
+    settings = SyncSettings(
+        placement=Placement(options.placement),
+        has_mbarriers=options.target.has(Feature.MBARRIER),
+    )
     defines = dict(options.defines)
     return check_program(graph, defines, options.target, session.sink, races, settings)
 

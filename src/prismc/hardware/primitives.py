@@ -54,6 +54,11 @@ PRIMITIVES: dict[str, Primitive] = {
         ),
         Primitive(name="mbarrier arrive", ptx="mbarrier.arrive [mbarrier]", cost=Cost.ARRIVE),
         Primitive(
+            name="mbarrier arrive of copies",
+            ptx="cp.async.mbarrier.arrive.noinc [mbarrier]",
+            cost=Cost.ARRIVE,
+        ),
+        Primitive(
             name="mbarrier wait", ptx="mbarrier.test_wait.parity [mbarrier], phase", cost=Cost.WAIT
         ),
         Primitive(

@@ -437,9 +437,14 @@ def _mbarrier_init(op: mbarrier.MbarrierInit, context: Context) -> None:
     _require(op.copies > 0, "there is an mbarrier")
 
 
+def _mbarrier_arrive(op: mbarrier.MbarrierArrive, context: Context) -> None:
+    _at_mbarrier(op, context)
+    _require(not (op.is_elected and op.of_copies), "each thread's copies arrive by themselves")
+
+
 def _mbarrier_expect(op: mbarrier.MbarrierExpect, context: Context) -> None:
     _at_mbarrier(op, context)
-    _require(0 < op.bytes < 1 << 20, "1 to 2^20 - 1 bytes are expected")
+    _require(op.bytes.type == UINT, "bytes are u32")
 
 
 def _mbarrier_wait(op: mbarrier.MbarrierWait, context: Context) -> None:
@@ -517,24 +522,24 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     memory.Load: _load,
     memory.Store: _store,
     memory.Address: _address,
+    memory.MapAddress: _map_address,
+    memory.Descriptor: _descriptor,
     groups.Position: _position,
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
     sync.WarpBarrier: _warp_barrier,
-    memory.MapAddress: _map_address,
-    memory.Descriptor: _descriptor,
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,
     sync.WaitGroup: _wait_group,
-    mbarrier.MbarrierInit: _mbarrier_init,
-    mbarrier.MbarrierSync: _at_mbarrier,
-    mbarrier.MbarrierArrive: _at_mbarrier,
-    mbarrier.MbarrierExpect: _mbarrier_expect,
-    mbarrier.MbarrierWait: _mbarrier_wait,
     sync.ProductFence: _fence,
     sync.ProxyFence: _fence,
     memory.ArrayHandOver: _array_hand_over,
+    mbarrier.MbarrierInit: _mbarrier_init,
+    mbarrier.MbarrierSync: _at_mbarrier,
+    mbarrier.MbarrierArrive: _mbarrier_arrive,
+    mbarrier.MbarrierExpect: _mbarrier_expect,
+    mbarrier.MbarrierWait: _mbarrier_wait,
     intrinsic.Asm: _asm,
     intrinsic.CudaText: _cuda_text,
     intrinsic.Assert: _assert,

@@ -39,7 +39,7 @@ def _sync(frame: Frame, op: mbarrier.MbarrierSync) -> None:
 def _arrive(frame: Frame, op: mbarrier.MbarrierArrive) -> None:
     """A warp that arrives once waits for its lanes first."""
     if not op.is_elected:
-        _call(frame, op, "mbarrier_arrive")
+        _call(frame, op, "mbarrier_arrive_copies" if op.of_copies else "mbarrier_arrive")
         return
     call = cpp.call(frame.need("mbarrier_arrive"), _place(frame, op.base, op.index))
     frame.writer.line("__syncwarp();", op.span, alone=True)
@@ -47,7 +47,7 @@ def _arrive(frame: Frame, op: mbarrier.MbarrierArrive) -> None:
 
 
 def _expect(frame: Frame, op: mbarrier.MbarrierExpect) -> None:
-    _call(frame, op, "mbarrier_expect", cpp.literal(str(op.bytes)))
+    _call(frame, op, "mbarrier_expect", frame.value(op.bytes))
 
 
 def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:

@@ -29,6 +29,13 @@ _SIMPLE = {
             ':: "r"(at) : "memory");',
         )
     ),
+    "mbarrier_arrive_copies": Helper(
+        text=function(
+            "void mbarrier_arrive_copies(unsigned long long *mbarrier)",
+            _ADDRESS,
+            'asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(at) : "memory");',
+        )
+    ),
     "mbarrier_expect": Helper(
         text=function(
             "void mbarrier_expect(unsigned long long *mbarrier, unsigned int bytes)",

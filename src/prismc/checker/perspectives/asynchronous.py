@@ -40,7 +40,9 @@ class _Walk:
                 self._scope("this scope", statement.header, condition)
             for operand in statement_operands(statement):
                 self._expression(operand, condition)
-            inside = statement.condition.span if isinstance(statement, typed.If) else condition
+            inside = condition
+            if isinstance(statement, typed.If) and not statement.is_iteration:
+                inside = statement.condition.span
             for inner in bodies_of(statement):
                 self.statements(inner, inside)
 

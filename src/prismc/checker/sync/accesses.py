@@ -23,7 +23,7 @@ from prismc.checker.sync.graph import Access, ViewUse
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.roots import Path, Pointers
 from prismc.checker.types import typed
-from prismc.hardware.asynchronous import Agent
+from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Level
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
@@ -45,11 +45,13 @@ class Guard(Record):
 class Here(Record):
     """Where an access stands: who runs the code, under which conditions, in which loops.
 
-    `region` is the innermost group, arm or asynchronous scope, 0 for a function's own code.
+    `region` is the innermost group, arm or asynchronous scope, 0 for a function's own code; `loads`
+    is what bulk loads of the scope complete at.
     """
 
     units: tuple[int, ...]
     region: int = 0
+    loads: Queue | None = None
     loops: tuple[int, ...] = ()
     own_loops: tuple[int, ...] = ()
     guards: tuple[Guard, ...] = ()
@@ -161,7 +163,7 @@ class Accesses:
             loops=here.loops,
             own_loops=here.own_loops,
             at=at,
-            queue=queue,
+            queue=here.loads if queue is Completion.MBARRIER and here.loads else queue,
             agent=agent,
         )
         self.made.append(access)

@@ -20,12 +20,16 @@ from prismc.checker.sync.choose import (
     largest_block,
     number_barriers,
 )
+from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.graph import Arms, Commit, Loop, Region, Sequence, Wait, sequences_of
 from prismc.checker.sync.mbarriers import (
     area_of,
+    arrives_by_warp,
     group_mbarriers,
     initialisation,
     mbarriers_reached,
+    split_barriers,
+    split_mbarriers,
 )
 from prismc.checker.sync.plan import (
     COMMITS,
@@ -37,10 +41,12 @@ from prismc.checker.sync.plan import (
     SyncOperation,
     SyncPlan,
 )
+from prismc.checker.sync.split import Arrive, Await, Loads
 from prismc.checker.sync.units import accesses_in
 from prismc.checker.types import typed
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, Level
+from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import replace
 
 
@@ -49,8 +55,9 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
     named = number_barriers(functions)
     sizes = group_sizes(functions).keys() - named.keys()
     groups = group_mbarriers(sizes, largest_block(functions))
-    hardware = Hardware(named=named, mbarriers=groups)
-    mbarriers = {one.number: one for one in groups.values()}
+    split = split_mbarriers(program, functions, groups.values(), largest_block(functions))
+    hardware = Hardware(named=named, mbarriers=groups, split=split)
+    mbarriers = {one.number: one for one in (*groups.values(), *split.values())}
     operations = {each.graph.symbol: function_operations(each, hardware) for each in functions}
     uses = [one for each in operations.values() for one in each]
     areas: dict[str, int] = {}
@@ -61,28 +68,53 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
             start = initialisation(body, numbers, mbarriers, uses)
             operations[symbol] = (*start, *operations[symbol])
     return SyncPlan(
-        instances=MappingProxyType(_numbered(operations)),
+        instances=MappingProxyType(_numbered(operations, functions, hardware)),
         mbarriers=MappingProxyType(mbarriers),
         areas=MappingProxyType(areas),
     )
 
 
-def _numbered(operations: Mapping[str, tuple[SyncOperation, ...]]) -> dict[str, InstancePlan]:
+def _numbered(
+    operations: Mapping[str, tuple[SyncOperation, ...]],
+    functions: List[Planned],
+    hardware: Hardware,
+) -> dict[str, InstancePlan]:
     """The operations of each function with their numbers in the program."""
     plans: dict[str, InstancePlan] = {}
     first = 0
-    for symbol, found in operations.items():
+    for planned in functions:
+        symbol = planned.graph.symbol
+        found = operations[symbol]
         numbered = tuple(replace(each, number=first + i) for i, each in enumerate(found))
-        plans[symbol] = InstancePlan(symbol=symbol, operations=numbered)
+        plans[symbol] = InstancePlan(
+            symbol=symbol,
+            operations=numbered,
+            projected=planned.projected,
+            completions=MappingProxyType(_completions(planned, hardware)),
+        )
         first += len(found)
     return plans
+
+
+def _completions(planned: Planned, hardware: Hardware) -> dict[int, int]:
+    """The mbarrier at which the loads of each scope complete, by the scope's id."""
+    return {
+        scope: hardware.split[barrier].number
+        for barrier in (*split_barriers(planned.graph), *planned.loads.values())
+        for loads in barrier.loads
+        for scope in loads.scopes
+    }
 
 
 def function_operations(planned: Planned, hardware: Hardware) -> tuple[SyncOperation, ...]:
     """The operations of one function in the order of the text, not numbered yet."""
     top = planned.graph.top
     places = {place: index for index, place in enumerate(dict.fromkeys(_places(top.body)))}
-    operations = [*_group_operations(top, planned), *barrier_operations(planned, hardware)]
+    operations = [
+        *_node_operations(top, planned, hardware),
+        *barrier_operations(planned, hardware),
+        *_fence_operations(planned),
+    ]
     operations.sort(key=lambda one: (places[one.position], _rank(one.kind)))
     return tuple(operations)
 
@@ -91,7 +123,7 @@ def _rank(kind: SyncKind) -> int:
     """Commits, waits, fences, barriers; registers are handed over last."""
     if kind in COMMITS.values():
         return 0
-    if kind in WAITS.values():
+    if kind in WAITS.values() or kind is SyncKind.MBARRIER_WAIT:
         return 1
     if kind is SyncKind.PROXY_FENCE:
         return 2
@@ -108,18 +140,26 @@ def _places(nodes: Sequence) -> Iterator[Position]:
             yield node.end
 
 
-def _group_operations(region: Region, planned: Planned) -> Iterator[SyncOperation]:
-    """Commits and waits; all threads of the code around them take part."""
+def _node_operations(
+    region: Region, planned: Planned, hardware: Hardware
+) -> Iterator[SyncOperation]:
+    """What stands in the graph itself: commits and waits, of which all threads of the code around
+    them are part, and split barriers."""
     for node in _same_code(region.body):
         match node:
             case Region():
                 yield from _product_fences(node)
-                yield from _group_operations(node, planned)
+                yield from _node_operations(node, planned, hardware)
             case Arms(regions=regions):
                 for arm in regions:
-                    yield from _group_operations(arm, planned)
+                    yield from _node_operations(arm, planned, hardware)
+            case Commit(queue=Loads() as loads) | Wait(queue=Loads() as loads):
+                if loads in planned.loads:
+                    yield _of_loads(node, loads, region, planned, hardware)
             case Commit() | Wait():
                 yield _operation(node, region, planned)
+            case Arrive() | Await():
+                yield _at_split_barrier(node, region, planned, hardware)
             case _:
                 pass
 
@@ -131,6 +171,22 @@ def _same_code(nodes: Sequence) -> Iterator[object]:
         if not isinstance(node, Region | Arms):
             for inner in sequences_of(node):
                 yield from _same_code(inner)
+
+
+def _fence_operations(planned: Planned) -> Iterator[SyncOperation]:
+    """The fences that show ordinary accesses to asynchronous engines."""
+    for fence in planned.fences:
+        yield SyncOperation(
+            number=0,
+            kind=SyncKind.PROXY_FENCE,
+            position=fence.position,
+            participants=_everyone_in(fence.region),
+            lanes=0,
+            count=0,
+            barrier=0,
+            at=fence.reasons[0].later.at if fence.reasons else fence.node.span,
+            edges=edges_of(planned, fence.reasons),
+        )
 
 
 def _product_fences(region: Region) -> Iterator[SyncOperation]:
@@ -177,4 +233,50 @@ def _operation(node: Commit | Wait, region: Region, planned: Planned) -> SyncOpe
         at=reasons[0].later.at if reasons else node.span,
         edges=edges_of(planned, reasons),
         registers=node.registers if isinstance(node, Wait) else (),
+    )
+
+
+def _of_loads(
+    node: Commit | Wait, loads: Loads, region: Region, planned: Planned, hardware: Hardware
+) -> SyncOperation:
+    """The arrival that says how many bytes come, or the wait for them."""
+    barrier = planned.loads[loads]
+    mbarrier, reasons = hardware.split[barrier], planned.waits.get(node, ())
+    is_wait = isinstance(node, Wait)
+    return SyncOperation(
+        number=0,
+        kind=SyncKind.MBARRIER_WAIT if is_wait else SyncKind.EXPECT_BYTES,
+        position=node.before,
+        participants=_everyone_in(region),
+        lanes=0,
+        count=mbarrier.arrivals,
+        barrier=mbarrier.number,
+        at=reasons[0].later.at if reasons else node.span,
+        edges=edges_of(planned, reasons),
+    )
+
+
+def _at_split_barrier(
+    node: Arrive | Await, region: Region, planned: Planned, hardware: Hardware
+) -> SyncOperation:
+    """An arrival or a wait at the mbarrier of a split barrier."""
+    mbarrier, reasons = hardware.split[node.barrier], planned.waits.get(node, ())
+    arrives = isinstance(node, Arrive)
+    threads = node.barrier.arrivers if arrives else node.barrier.waiters
+    is_elected = arrives and arrives_by_warp(node.barrier)
+    kind = SyncKind.MBARRIER_ARRIVE if arrives else SyncKind.MBARRIER_WAIT
+    if arrives and node.barrier.loads:
+        kind = SyncKind.EXPECT_BYTES
+    if arrives and node.barrier.of_copies:
+        kind = SyncKind.MBARRIER_COPIES
+    return SyncOperation(
+        number=0,
+        kind=kind,
+        position=node.before,
+        participants=Participants(perspective=region.perspective, ranges=ranges_of(threads)),
+        lanes=WARP_THREADS if is_elected else 0,
+        count=mbarrier.arrivals,
+        barrier=mbarrier.number,
+        at=reasons[0].later.at if reasons and not arrives else node.span,
+        edges=edges_of(planned, reasons),
     )

@@ -33,9 +33,11 @@ from prismc.checker.sync.graph import (
     Summary,
     nodes_in,
 )
+from prismc.checker.sync.loads import loads_of, with_arrival
 from prismc.checker.sync.plan import AccessKind, Position, Where
 from prismc.checker.sync.registers import leaves_open, shown_registers
 from prismc.checker.sync.roots import Path, Pointers
+from prismc.checker.sync.split import Loads
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
@@ -87,6 +89,7 @@ def build_graph(
         trips,
         has_scopes=has_scopes,
         leaves_open=leaves_open(body, callees),
+        loads=loads_of(body, pointers, callees),
     )
     everyone = (1 << threads) - 1
     guards = tuple(
@@ -133,8 +136,10 @@ class _Builder:
         *,
         has_scopes: bool,
         leaves_open: bool,
+        loads: Mapping[int, Loads],
     ) -> None:
         self._leaves_open = leaves_open
+        self._loads = loads
         self._perspective = instance.bound.code
         self._has_scopes = has_scopes
         self._is_kernel = instance.is_kernel
@@ -149,8 +154,10 @@ class _Builder:
         nodes = self.sequence(statements, here)
         if not statements or isinstance(statements[-1], typed.Return):
             return nodes
-        at = Position(where=Where.AFTER, anchor=statements[-1].id)
-        return (*nodes, *self._end(at, statements[-1].span, here))
+        last = statements[-1]
+        at = Position(where=Where.AFTER, anchor=last.id)
+        span = Span(last.span.file, last.span.end - 1, last.span.end)
+        return (*nodes, *self._end(at, span, here))
 
     def _end(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
         """Where the function's memory ends: nothing may be on its way to it, or from it."""
@@ -217,9 +224,15 @@ class _Builder:
         for view in statement.views:
             self._accesses.view(view, here.loops)
         if statement.is_async:
-            nodes = self.sequence(statement.body, replace(here, region=statement.id))
-            commits = (_commit(statement, queue) for queue in _queues(nodes))
-            yield self._scope(statement, here, (*nodes, *commits))
+            loads = self._loads.get(statement.id)
+            nodes = self.sequence(
+                statement.body, replace(here, region=statement.id, loads=loads or here.loads)
+            )
+            for queue in _queues(nodes):
+                commit = _commit(statement, queue)
+                is_load = isinstance(queue, Loads)
+                nodes = with_arrival(nodes, commit) if is_load else (*nodes, commit)
+            yield self._scope(statement, here, nodes)
         elif self._has_scopes:
             yield self._scope(statement, here, self.sequence(statement.body, here))
         else:

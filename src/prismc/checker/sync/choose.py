@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.coverage import ranges_of
+from prismc.checker.sync.fences import Fence
 from prismc.checker.sync.graph import Access as GraphAccess
-from prismc.checker.sync.graph import Graph, Wait
+from prismc.checker.sync.graph import Graph, Step
 from prismc.checker.sync.plan import (
     Access,
     Edge,
@@ -24,6 +25,7 @@ from prismc.checker.sync.plan import (
     SyncOperation,
 )
 from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.split import Loads, SplitBarrier
 from prismc.diagnostics.problem import Related
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.hardware.primitives import (
@@ -37,14 +39,18 @@ from prismc.source.span import Span
 
 
 class Planned(Record):
-    """The barriers of one function, and the waits in its graph with their reasons; `block_threads`
-    is the size of its block."""
+    """The barriers and fences of one function, and the waits and split barriers in its graph with
+    their reasons; `block_threads` is the size of its block. `loops` are the lines of all loops by their
+    ids, `projected` those to write once for each class of warps."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]
-    waits: Mapping[Wait, tuple[Conflict, ...]]
+    fences: tuple[Fence, ...]
+    loads: Mapping[Loads, SplitBarrier]
+    waits: Mapping[Step, tuple[Conflict, ...]]
     block_threads: int
     loops: Mapping[int, Span]
+    projected: tuple[int, ...]
 
     def is_block(self, barrier: Barrier) -> bool:
         """Whether a barrier is one of the whole block."""
@@ -52,10 +58,12 @@ class Planned(Record):
 
 
 class Hardware(Record):
-    """What groups of each size wait at: the first hardware barrier, or mbarriers."""
+    """What groups of each size wait at: the first hardware barrier, or mbarriers; and the mbarriers
+    of split barriers."""
 
     named: Mapping[int, int]
     mbarriers: Mapping[int, Mbarrier]
+    split: Mapping[SplitBarrier, Mbarrier]
 
 
 def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOperation]:

@@ -77,6 +77,11 @@ class Coverage:
         """The order made since a group of `age` is complete; None if it may be pending still."""
         return _completed(self.groups(queue), age)
 
+    def of_accesses(self) -> Coverage:
+        """What concerns a thread's ordinary accesses: the order, and fences."""
+        queues = tuple(one for one in self.queues if one[0] is PROXY)
+        return self if len(queues) == len(self.queues) else Coverage(self.classes, queues)
+
     def without_groups(self) -> Coverage:
         """The order alone: other threads' commits and waits complete nothing."""
         return Coverage(self.classes) if self.queues else self
@@ -130,6 +135,11 @@ class Coverage:
                 self._class_of[thread + 1] = sources, reach
 
 
+class _Fences(Record):
+    """The queue of a thread's ordinary accesses, which a fence shows to asynchronous engines."""
+
+
+PROXY = _Fences()
 NONE = Coverage(())
 _NO_GROUPS = Groups()
 

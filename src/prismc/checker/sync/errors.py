@@ -146,6 +146,17 @@ class NarrowCode(Problem):
     verb: str
 
 
+class UnbalancedLoads(Problem):
+    code = "P0630"
+    title = "loads that are not waited for once on every path"
+    message = "on some path bulk loads run more or less often than they are waited for"
+    label = "here loads and waits stop alternating"
+    help_text = (
+        "let the loads stand on every path (a condition moves inside the `async` scope), and what "
+        "they fill be used in code of the same threads"
+    )
+
+
 class UnfinishedCopy(Problem):
     code = "P0607"
     title = "touched while copies are on their way"

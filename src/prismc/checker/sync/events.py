@@ -35,7 +35,7 @@ class Events:
         Assertions and prints are left out: they never disturb synchronisation.
         """
         match statement:
-            case typed.Assert() | typed.Print():
+            case typed.Assert() | typed.Assume() | typed.Print():
                 return
             case typed.Assign(place=place, operator=sign):
                 yield from self._operands(statement, here)

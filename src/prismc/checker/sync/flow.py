@@ -108,7 +108,7 @@ class State:
         is_total = self._conflicts.settles_all(order)
         for memory, behind in list(self._pending.items()):
             copies = [item for item in behind.values() if item.access.is_async]
-            if not order.classes and not copies:
+            if not copies and order.of_accesses().is_nothing:
                 continue
             self._pending[memory] = {}
             for pending in copies if is_total else behind.values():
@@ -346,7 +346,7 @@ def _merged(first: Pending, second: Pending) -> Pending:
 
 def _after(pending: Pending, order: Coverage) -> Pending:
     if not pending.access.is_async:
-        order = order.without_groups()
+        order = order.of_accesses()
     if order.is_nothing:
         return pending
     after = then(pending.after, order)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from prismc.checker.sync.coverage import Coverage, Queue
+from prismc.checker.sync.coverage import NONE, Coverage, Queue
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.plan import AccessKind, Position
@@ -170,11 +170,12 @@ class Commit(Step):
 
 class Wait(Step):
     """A wait of each thread until at most its newest `groups` groups of `queue` are pending.
-    `registers` are the ids of the arrays that are touched behind it."""
+    `registers` are the ids of the arrays that are touched behind it, `order` what it makes."""
 
     queue: Queue
     groups: int
     registers: tuple[int, ...] = ()
+    order: Coverage = NONE
 
 
 class Choice(Node):

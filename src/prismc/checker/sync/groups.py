@@ -19,6 +19,7 @@ from prismc.checker.sync.graph import (
     Node,
     Region,
     Sequence,
+    Step,
     Summary,
     Wait,
     nodes_in,
@@ -35,7 +36,7 @@ class Groups(Record):
     that no wait can settle."""
 
     graph: Graph
-    reasons: Mapping[Wait, tuple[Conflict, ...]]
+    reasons: Mapping[Step, tuple[Conflict, ...]]
     left: tuple[Conflict, ...]
 
 
@@ -50,7 +51,7 @@ def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
         if len(unfinished(trial, conflicts)) == len(left):
             top = trial
     top = _coalesced(top, conflicts, len(left))
-    reasons = {
+    reasons: dict[Step, tuple[Conflict, ...]] = {
         item: tuple(
             conflict
             for conflict in unfinished(_changed(top, _without(item)), conflicts)
@@ -108,7 +109,7 @@ def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
         if start == at:
             return nodes
         first = nodes[start]
-        moved = wait_before(first.before, first.span, item.queue, groups, item.registers)
+        moved = wait_before(first.before, first.span, item.queue, groups, item.registers, item.order)
         return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])
 
     return change

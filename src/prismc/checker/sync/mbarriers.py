@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from prismc.checker.sync.choose import VERBS
+from prismc.checker.sync.choose import VERBS, Planned
+from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.errors import NoMbarriers
+from prismc.checker.sync.graph import Graph, nodes_in
 from prismc.checker.sync.plan import (
     MBARRIER_KINDS,
     Access,
@@ -24,13 +26,14 @@ from prismc.checker.sync.plan import (
     SyncPlan,
     Where,
 )
+from prismc.checker.sync.split import Arrive, SplitBarrier
 from prismc.checker.types import typed
 from prismc.checker.types.walk import calls_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.features import Feature
 from prismc.hardware.groups import BLOCK, Level, Perspective
-from prismc.hardware.primitives import fits_named_barrier
+from prismc.hardware.primitives import WARP_THREADS, fits_named_barrier
 from prismc.hardware.targets import Target
 
 Operations = tuple[SyncOperation, ...]
@@ -47,6 +50,80 @@ def group_mbarriers(sizes: Iterable[int], block: int) -> dict[int, Mbarrier]:
         made[size] = Mbarrier(number=number, first=first, copies=copies, unit=size, arrivals=size)
         first += copies
     return made
+
+
+def split_mbarriers(
+    program: typed.Program,
+    functions: Iterable[Planned],
+    groups: Collection[Mbarrier],
+    block: int,
+) -> dict[SplitBarrier, Mbarrier]:
+    """The mbarriers of all split barriers, behind those of groups. Functions of different kernels
+    may have the same places and phases."""
+    reached = _kernels(program)
+    start = area_of((one.number for one in groups), {one.number: one for one in groups})
+    ends: dict[str, tuple[int, int]] = {}
+    made: dict[SplitBarrier, Mbarrier] = {}
+    for planned in functions:
+        graph = planned.graph
+        kernels = reached[graph.symbol]
+        for barrier in (*split_barriers(graph), *planned.loads.values()):
+            first = max((ends.get(kernel, (start, 0))[0] for kernel in kernels), default=start)
+            phase = max((ends.get(kernel, (start, 0))[1] for kernel in kernels), default=0)
+            unit = _unit(graph, barrier)
+            copies = max(1, -(-block // unit)) if unit else 1
+            made[barrier] = Mbarrier(
+                number=len(groups) + len(made),
+                first=first,
+                copies=copies,
+                unit=unit,
+                arrivals=_arrivals(barrier),
+                phase=phase,
+                has_credit=barrier.has_credit,
+                is_async=bool(barrier.loads),
+            )
+            ends |= dict.fromkeys(kernels, (first + copies, phase + 1))
+    return made
+
+
+def _kernels(program: typed.Program) -> dict[str, frozenset[str]]:
+    """The kernels that reach each function; a function that none reaches counts as one itself."""
+    callers: dict[str, set[str]] = {}
+    for symbol, body in reversed(list(program.bodies.items())):
+        mine = callers.setdefault(symbol, set())
+        if body.instance.is_kernel or not mine:
+            mine.add(symbol)
+        for call in calls_in(body.statements):
+            callers.setdefault(call.callee.symbol, set()).update(mine)
+    return {symbol: frozenset(found) for symbol, found in callers.items()}
+
+
+def split_barriers(graph: Graph) -> dict[SplitBarrier, None]:
+    """The split barriers of a graph, in the order of the text."""
+    return {node.barrier: None for node in nodes_in(graph.top.body) if isinstance(node, Arrive)}
+
+
+def _unit(graph: Graph, barrier: SplitBarrier) -> int:
+    """The threads that share one mbarrier, as units of the block; 0 if the block has one."""
+    if len(barrier.units) > 1:
+        return barrier.units[0].bit_count()
+    top = graph.top.perspective
+    return top.size if top.level is Level.THREAD else 0
+
+
+def _arrivals(barrier: SplitBarrier) -> int:
+    """The arrivals of one unit: whole warps arrive once each."""
+    threads = (barrier.units[0] & barrier.arrivers).bit_count()
+    return threads // WARP_THREADS if arrives_by_warp(barrier) else threads
+
+
+def arrives_by_warp(barrier: SplitBarrier) -> bool:
+    """Whether one lane of each warp arrives for its warp."""
+    whole = all(
+        start % WARP_THREADS == 0 and end % WARP_THREADS == 0
+        for start, end in ranges_of(barrier.arrivers)
+    )
+    return whole and not barrier.of_copies and not barrier.loads
 
 
 def mbarriers_reached(

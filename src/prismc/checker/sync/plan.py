@@ -43,16 +43,17 @@ class SyncKind(Enum):
     MBARRIER_INIT = "mbarrier init"
     MBARRIER = "mbarrier"
     MBARRIER_ARRIVE = "mbarrier arrive"
+    MBARRIER_COPIES = "mbarrier arrive of copies"
     MBARRIER_WAIT = "mbarrier wait"
     EXPECT_BYTES = "expect bytes"
     COMMIT_GROUP = "commit group"
     WAIT_GROUP = "wait group"
-    PROXY_FENCE = "proxy fence"
     COMMIT_BULK = "commit bulk group"
     WAIT_BULK = "wait bulk group"
     FENCE_PRODUCTS = "fence products"
     COMMIT_PRODUCTS = "commit products"
     WAIT_PRODUCTS = "wait products"
+    PROXY_FENCE = "proxy fence"
 
 
 # What each thread does about its own asynchronous operations: commits and waits, by queue.
@@ -72,6 +73,7 @@ MBARRIER_KINDS = (
     SyncKind.MBARRIER_INIT,
     SyncKind.MBARRIER,
     SyncKind.MBARRIER_ARRIVE,
+    SyncKind.MBARRIER_COPIES,
     SyncKind.MBARRIER_WAIT,
     SyncKind.EXPECT_BYTES,
 )
@@ -134,9 +136,9 @@ class SyncOperation(Record):
     barrier: int
     at: Span
     edges: tuple[Edge, ...]
-
-
     registers: tuple[int, ...] = ()
+
+
 class Mbarrier(Record):
     """Mbarriers of one purpose (PTX ISA, "mbarrier"): one for each of `copies` units of the block
     that wait apart, side by side in the area for mbarriers in a kernel's shared memory.
@@ -159,10 +161,15 @@ class Mbarrier(Record):
 
 
 class InstancePlan(Record):
-    """The operations of one instance, in the order of the text."""
+    """The operations of one instance, in the order of the text. The loops with ids `projected` are
+    written once for each class of warps that take the same arms of the splits in them.
+    `completions` tells the number of the mbarrier that counts the bulk loads of each asynchronous
+    scope, by its id."""
 
     symbol: str
     operations: tuple[SyncOperation, ...]
+    projected: tuple[int, ...] = ()
+    completions: Mapping[int, int] = MappingProxyType({})
 
 
 class SyncPlan(Record):
@@ -187,9 +194,8 @@ class SyncPlan(Record):
     def without(self, numbers: Collection[int]) -> SyncPlan:
         """The plan without the operations of these numbers; the others keep theirs."""
         kept = {
-            symbol: InstancePlan(
-                symbol=symbol,
-                operations=tuple(o for o in plan.operations if o.number not in numbers),
+            symbol: replace(
+                plan, operations=tuple(o for o in plan.operations if o.number not in numbers)
             )
             for symbol, plan in self.instances.items()
         }

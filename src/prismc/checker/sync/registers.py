@@ -15,8 +15,8 @@ from prismc.checker.types.model import ArrayType
 from prismc.checker.types.walk import calls_in, statements_in
 from prismc.hardware.asynchronous import Completion
 
-# Groups whose operations read shared memory, or write registers, after they were issued.
-_OUTLIVING = (Completion.BULK_GROUP, Completion.PRODUCT_GROUP)
+# Operations that use shared memory, or write registers, after they were issued.
+_OUTLIVING = (Completion.BULK_GROUP, Completion.PRODUCT_GROUP, Completion.MBARRIER)
 
 
 def shown_registers(

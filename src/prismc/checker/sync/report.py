@@ -15,11 +15,12 @@ from prismc.checker.sync.errors import (
     NoPlace,
     OverlappingIterations,
     OverlappingPieces,
+    UnbalancedLoads,
     UnfinishedCopy,
 )
 from prismc.checker.sync.footprints import Meeting
 from prismc.checker.sync.forms import Atom
-from prismc.checker.sync.graph import Access, Crossing, Graph
+from prismc.checker.sync.graph import Access, Crossing, Graph, Node
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
@@ -69,6 +70,12 @@ def report_unfinished(left: Iterable[Conflict], sink: Sink) -> None:
                 related=_earlier(conflict),
             )
         )
+
+
+def report_unbalanced(nodes: Iterable[Node], sink: Sink) -> None:
+    """Loads that are not waited for once each time on every path."""
+    for node in nodes:
+        sink.report(UnbalancedLoads(at=node.span))
 
 
 def report_units(graph: Graph, conflicts: Conflicts, sink: Sink) -> None:

@@ -15,6 +15,9 @@ class Placement(Enum):
 
 
 class SyncSettings(Value):
+    """`has_mbarriers` tells whether the target has barriers in shared memory."""
+
+    has_mbarriers: bool = True
     placement: Placement = Placement.FEWEST
 
 

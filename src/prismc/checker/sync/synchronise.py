@@ -15,22 +15,28 @@ from prismc.checker.sync.assemble import program_plan
 from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned
 from prismc.checker.sync.conflicts import Conflicts
+from prismc.checker.sync.fences import plan_fences
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.groups import plan_groups
+from prismc.checker.sync.handover import Handover, plan_handover
+from prismc.checker.sync.loads import load_barriers
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import SyncPlan
+from prismc.checker.sync.project import projected_loops
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
 from prismc.checker.sync.report import (
     report_clashes,
     report_conflicts,
     report_overlaps,
+    report_unbalanced,
     report_unfinished,
     report_units,
 )
 from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettings
+from prismc.checker.sync.split import outside
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.types import typed
@@ -126,9 +132,13 @@ def _plan(
     conflicts = Conflicts(
         graph.everyone, graph.accesses, has_others=has_others, has_copies=has_copies
     )
+    handover = _handover(graph, conflicts, settings)
+    graph, conflicts = handover.graph, handover.conflicts
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
     barriers, verdict = _placed(graph, conflicts, settings)
+    loads, unbalanced = load_barriers(graph)
+    report_unbalanced(unbalanced, sink)
     report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
     report_units(graph, conflicts, sink)
@@ -140,11 +150,20 @@ def _plan(
     found = Planned(
         graph=graph,
         barriers=barriers,
-        waits=groups.reasons,
+        fences=plan_fences(graph, conflicts, barriers),
+        loads=loads,
+        waits={**groups.reasons, **handover.reasons},
         block_threads=built.block_threads,
         loops=loops,
+        projected=projected_loops(graph, handover.loops, barriers),
     )
     return Function(instance=instance, planned=found, conflicts=conflicts), verdict
+
+
+def _handover(graph: Graph, conflicts: Conflicts, settings: SyncSettings) -> Handover:
+    if settings.placement is Placement.PAPER or not settings.has_mbarriers:
+        return Handover(graph=graph, conflicts=conflicts, reasons={}, loops=())
+    return plan_handover(graph, conflicts)
 
 
 def _placed(
@@ -168,7 +187,7 @@ def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummar
     return FunctionSummary(
         symbol=instance.symbol,
         threads=built.graph.everyone.bit_length(),
-        summary=verdict.summary,
+        summary=outside(verdict.summary, built.graph.everyone),
         symbols=symbols,
         returned=built.accesses.pointers.returned(body),
     )

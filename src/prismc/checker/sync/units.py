@@ -138,7 +138,12 @@ def share_view(first: Access, second: Access) -> bool:
 
 def accesses_in(region: Region) -> Iterator[Access]:
     """Every access of a region, what its calls leave included."""
-    for node in nodes_in(region.body):
+    return accesses_of(region.body)
+
+
+def accesses_of(nodes: Sequence) -> Iterator[Access]:
+    """Every access of some nodes, what their calls leave included."""
+    for node in nodes_in(nodes):
         parts = [getattr(node, "head", None), getattr(node, "test", None), node]
         for step in parts:
             if isinstance(step, Step):

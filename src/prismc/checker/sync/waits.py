@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.coverage import Queue, wait
+from prismc.checker.sync.coverage import NONE, Coverage, Queue, wait
 from prismc.checker.sync.flow import (
     State,
     either_of,
@@ -41,6 +41,7 @@ from prismc.checker.sync.graph import (
     Wait,
 )
 from prismc.checker.sync.plan import Position
+from prismc.checker.sync.split import Loads
 from prismc.source.record import replace
 from prismc.source.span import Span
 
@@ -63,10 +64,15 @@ def summary_of(node: Node, region: Region, conflicts: Conflicts) -> Summary:
 
 
 def wait_before(
-    position: Position, span: Span, queue: Queue, groups: int, registers: tuple[int, ...] = ()
+    position: Position,
+    span: Span,
+    queue: Queue,
+    groups: int,
+    registers: tuple[int, ...] = (),
+    order: Coverage = NONE,
 ) -> Wait:
-    """A wait as a node."""
-    flow = Flow(through=wait(queue, groups), pending=())
+    """A wait as a node; it makes `order` between those who issued and those who wait."""
+    flow = Flow(through=wait(queue, groups, order), pending=())
     summary = Summary(entries=(), exits=((Exit.NORMAL, flow),))
     return Wait(
         before=position,
@@ -75,6 +81,7 @@ def wait_before(
         queue=queue,
         groups=groups,
         registers=registers,
+        order=order,
     )
 
 
@@ -100,7 +107,7 @@ class _Walk:
         made: list[Node] = []
         for node in nodes:
             node, summary = self.node(node, region)
-            steps = [*self._needed((own, around), node.before, node.span, summary), node]
+            steps = [*self._needed((own, around), node.before, node.span, summary, region), node]
             for step in steps:
                 passed = summary if step is node else self.node(step, region)[1]
                 own.apply(passed)
@@ -109,11 +116,17 @@ class _Walk:
         return tuple(made), own.summary()
 
     def _needed(
-        self, states: Iterable[State], position: Position, span: Span, summary: Summary
+        self,
+        states: Iterable[State],
+        position: Position,
+        span: Span,
+        summary: Summary,
+        region: Region,
     ) -> Iterator[Node]:
         """Waits in front of a node that touches what is on its way, one for each queue."""
         ages: dict[Queue, int] = {}
         registers: dict[int, None] = {}
+        issuers: dict[Queue, int] = {}
         for state in states:
             for conflict, age in state.unfinished(summary):
                 key = (conflict.earlier.number, conflict.later.number, conflict.crossed)
@@ -121,11 +134,13 @@ class _Walk:
                 queue = conflict.earlier.queue
                 assert queue is not None
                 ages[queue] = min(age, ages.get(queue, age))
+                issuers[queue] = issuers.get(queue, 0) | conflict.earlier_threads
                 registers |= dict.fromkeys(root.register for root in conflict.earlier.roots)
         for queue, age in ages.items():
             if age >= 0 and self._places:
                 touched = tuple(sorted(filter(None, registers)))
-                yield wait_before(position, span, queue, age, touched)
+                order = _meeting(issuers[queue], region) if isinstance(queue, Loads) else NONE
+                yield wait_before(position, span, queue, age, touched, order)
 
     def node(self, node: Node, region: Region) -> tuple[Node, Summary]:
         """A node with the waits inside it, which do not depend on its surroundings."""
@@ -174,7 +189,7 @@ class _Walk:
             state.expect(repeated(iteration_of(self._conflicts, test, body), node.loop))
             if node.end is not None and not is_ended:
                 is_ended = True
-                longer = (*longer, *self._needed((state,), node.end, node.test.span, test))
+                longer = (*longer, *self._needed((state,), node.end, node.test.span, test, region))
             if len(longer) == len(nodes):
                 break
             nodes, body = self._sequence(longer, region, _behind(test))
@@ -184,3 +199,9 @@ class _Walk:
 
 def _behind(summary: Summary) -> tuple[Pending, ...]:
     return tuple(item for _, flow in summary.exits for item in flow.pending)
+
+
+def _meeting(issuers: int, region: Region) -> Coverage:
+    """A wait at an mbarrier: what the issuers' loads brought is there for all who wait."""
+    classes = ((issuers & unit, unit) for unit in region.units)
+    return Coverage(tuple(one for one in classes if one[0]))

@@ -47,7 +47,7 @@ class Guard:
             made.append(self._kept(statement))
         return (*made, *self.under(tuple(waiting)))
 
-    def under(self, statements: Body) -> Body:
+    def under(self, statements: Body, *, is_iteration: bool = False) -> Body:
         """The statements, scopes included, under the condition."""
         if not statements:
             return ()
@@ -58,6 +58,7 @@ class Guard:
                 condition=self._condition(),
                 body=statements,
                 otherwise=(),
+                is_iteration=is_iteration,
             ),
         )
 

@@ -90,7 +90,7 @@ class Pipelines(Constructs):
                 self._judge((produce,), (consume,))
             body: Made = (produce, consume)
             if slot:
-                body = Guard(self, self._exists(declared, over)).under(body)
+                body = Guard(self, self._exists(declared, over)).under(body, is_iteration=True)
             steps.append(typed.Block(id=self.id(), span=node.span, body=(declared, *body)))
         return (self._loop(node, variable, over, slots, steps),)
 

@@ -352,9 +352,13 @@ class Block(Statement):
 
 
 class If(Statement):
+    """With `is_iteration` the condition is that an iteration of a pipeline exists: what fills a
+    slot and what waits for it run both or not at all."""
+
     condition: Expression
     body: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
+    is_iteration: bool = False
 
 
 class While(Statement):

@@ -35,9 +35,7 @@ class Checks(NamedTuple):
     assumptions: Asserts
 
 
-def checks_of(
-    program: typed.Program, *, keeps_asserts: bool, keeps_assumptions: bool
-) -> Checks:
+def checks_of(program: typed.Program, *, keeps_asserts: bool, keeps_assumptions: bool) -> Checks:
     """What becomes of a program's checks. Kept assertions keep assumptions too."""
     how = _telling(program) if keeps_asserts or keeps_assumptions else Asserts.OUT
     return Checks(how if keeps_asserts else Asserts.OUT, how)
@@ -96,11 +94,15 @@ def _learn(frame: Frame, condition: typed.Expression) -> None:
             _learn(frame, left)
             _learn(frame, right)
         case typed.Binary(
-            operator=sign, left=typed.Read(variable=variable), right=typed.Constant(value=int(value))
+            operator=sign,
+            left=typed.Read(variable=variable),
+            right=typed.Constant(value=int(value)),
         ) if sign in _BOUNDS:
             _bound(frame, variable, sign, int(value))
         case typed.Binary(
-            operator=sign, left=typed.Constant(value=int(value)), right=typed.Read(variable=variable)
+            operator=sign,
+            left=typed.Constant(value=int(value)),
+            right=typed.Read(variable=variable),
         ) if sign in _MIRRORED:
             _bound(frame, variable, _MIRRORED[sign], int(value))
         case _:

@@ -13,8 +13,8 @@ from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.views import View
 from prismc.ir.ops.arithmetic import BinaryOperator
 from prismc.ir.ops.control import Call
-from prismc.ir.ops.memory import SharedView
-from prismc.ir.types import INT, SHARED_BYTES
+from prismc.ir.ops.memory import ArrayLoad, ArrayStore, SharedView
+from prismc.ir.types import INT, SHARED_BYTES, UINT
 
 if TYPE_CHECKING:
     from prismc.ir.lowering.expressions import Expressions
@@ -33,7 +33,28 @@ def lower_call(frame: Frame, expressions: Expressions, call: typed.Call) -> tupl
         results=tuple(Value(type) for type in callee.function.results),
         span=frame.builder.span,
     )
-    return frame.builder.add(op).results
+    results = frame.builder.add(op).results
+    effects = call.callee.effects
+    if effects is not None and effects.bytes is not None:
+        _expect(frame, expressions, call, effects.bytes)
+    return results
+
+
+def _expect(
+    frame: Frame, expressions: Expressions, call: typed.Call, size: typed.Expression
+) -> None:
+    """Count the bytes that a load brings; `size` is over the callee's parameters."""
+    expected = frame.loads[1] if frame.loads else frame.hidden_value(Hidden.EXPECTED)
+    builder = frame.builder
+    with frame.scope():
+        for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
+            if isinstance(parameter.type, model.ScalarType):
+                frame.values[parameter] = expressions.value(argument)
+        more = builder.convert(expressions.value(size), UINT)
+    zero = builder.constant(0)
+    known = ArrayLoad(array=expected, indices=(zero,), results=(Value(UINT),), span=builder.span)
+    total = builder.binary(BinaryOperator.ADD, builder.add(known).result, more)
+    builder.add(ArrayStore(array=expected, indices=(zero,), value=total, span=builder.span))
 
 
 def lower_layout(frame: Frame, symbol: str, index: Value) -> Value:
@@ -79,7 +100,11 @@ def _hidden(frame: Frame, call: typed.Call, hidden: Hidden) -> Value:
             return frame.index_value(inside.block)
         case Hidden.BLOCK_THREAD:
             return frame.block_thread()
-        case Hidden.BLOCKS | Hidden.MBARRIERS | Hidden.PHASES:
+        case Hidden.COMPLETION if frame.loads is not None:
+            return frame.loads[0]
+        case Hidden.EXPECTED if frame.loads is not None:
+            return frame.loads[1]
+        case Hidden.BLOCKS | Hidden.MBARRIERS | Hidden.PHASES | Hidden.COMPLETION | Hidden.EXPECTED:
             return frame.hidden_value(hidden)
         case Hidden.SHARED:
             return _callee_memory(frame, frame.checked.memory.calls[call.id])

@@ -12,6 +12,7 @@ from prismc.ir.lowering.builtins import lower_builtin
 from prismc.ir.lowering.errors import WideBroadcast
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.indices import as_index, combine_indices, is_wide
+from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.types import lower_element, lower_type
 from prismc.ir.lowering.views import IndexMap, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, Extract, UnaryOperator
@@ -105,6 +106,8 @@ class Expressions:
                 return self._add(IsShared(pointer=base, results=result, span=self._span))
             case typed.Builtin(name="aligned", arguments=(pointer, *index, wanted)):
                 return self._is_aligned(pointer, index[0] if index else None, wanted)
+            case typed.Builtin(name="completion"):
+                return self._frame.hidden_value(Hidden.COMPLETION)
             case typed.Builtin(name=name, arguments=arguments):
                 values = tuple(self._value(argument) for argument in arguments)
                 return lower_builtin(self._frame, name, values, lower_element(expression.type))

@@ -15,6 +15,7 @@ from prismc.ir.analysis.ranges import Range, Ranges
 from prismc.ir.builder import Builder
 from prismc.ir.core import Function, Op, Value
 from prismc.ir.lowering.positions import Hidden, Index, entry_position
+from prismc.ir.lowering.projection import Class
 from prismc.ir.lowering.types import lower_element, lower_pointer
 from prismc.ir.lowering.views import Binding, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, MakeVector
@@ -83,8 +84,15 @@ class Frame:
         self.groups: dict[int, Index] = {}
         self.values: dict[Variable, Binding | None] = {}
         self.hidden: dict[Hidden, Value] = {}
+        plan = checked.plan.instances.get(instance.symbol)
+        self.projected = plan.projected if plan is not None else ()
+        # The threads that the text is for, where a loop is written once for each class of warps.
+        self.only: Class | None = None
         # Shared arrays with layouts: one view a slot, since a layout counts from the slot's start.
         self.slots: dict[Variable, tuple[View, ...]] = {}
+        # Of the asynchronous scope around whose bulk loads an mbarrier counts: its shared address,
+        # and the bytes that were issued.
+        self.loads: tuple[Value, Value] | None = None
 
     # ------------------------------------------------------------------ position
 
@@ -105,6 +113,10 @@ class Frame:
                 return MBARRIERS
             case Hidden.PHASES:
                 return ArrayType(element=UINT, shape=(len(phase_words(self.checked.plan)),))
+            case Hidden.COMPLETION:
+                return UINT
+            case Hidden.EXPECTED:
+                return ArrayType(element=UINT, shape=(1,))
             case _:
                 return INT
 

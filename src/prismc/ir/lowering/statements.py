@@ -16,7 +16,8 @@ from prismc.ir.lowering.expressions import Expressions
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.places import Places, Target
 from prismc.ir.lowering.positions import Hidden
-from prismc.ir.lowering.sync import Placed, apply_plan
+from prismc.ir.lowering.projection import Class, classes_of
+from prismc.ir.lowering.sync import Placed, apply_plan, begin_loads
 from prismc.ir.lowering.types import lower_array, lower_element, lower_pointer
 from prismc.ir.lowering.views import IndexMap, View
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
@@ -46,7 +47,10 @@ class Statements:
                 return
             apply_plan(self._frame, self._placed, Where.BEFORE, statement.id)
             self._builder.span = statement.span
-            self._statement(statement)
+            if statement.id in self._frame.projected:
+                self._project(statement)
+            else:
+                self._statement(statement)
             if not self._builder.has_ended:
                 apply_plan(self._frame, self._placed, Where.AFTER, statement.id)
 
@@ -128,7 +132,10 @@ class Statements:
                 self._arms(arms)
             case typed.Narrow(views=views, body=body):
                 self._narrow(views)
+                outer = self._frame.loads
+                self._frame.loads = begin_loads(self._frame, statement.id) or outer
                 self.body(body)
+                self._frame.loads = outer
             case _:
                 raise TypeError(f"no statement: {type(statement).__name__}")
 
@@ -269,11 +276,11 @@ class Statements:
 
     def _group(self, statement: typed.Group) -> None:
         frame = self._frame
-        around = frame.position
+        around, only = frame.position, frame.only
         frame.groups[statement.id] = around.thread
-        frame.position = around.in_group(statement.to)
+        frame.position, frame.only = around.in_group(statement.to), None
         self.body(statement.body)
-        frame.position = around
+        frame.position, frame.only = around, only
 
     def _finish(self, statement: typed.Finish) -> None:
         zero = typed.Constant(id=0, span=statement.header, type=model.INT, value=0)
@@ -286,15 +293,38 @@ class Statements:
             op.result, carried, partial(self.body, statement.body), partial(self.body, ())
         )
 
+    def _project(self, loop: typed.Statement) -> None:
+        """A loop once for each class of warps, in a chain of conditions on the position."""
+        self._classes(loop, classes_of(loop, self._frame.position.thread.limit))
+
+    def _classes(self, loop: typed.Statement, classes: tuple[Class, ...]) -> None:
+        frame = self._frame
+        if len(classes) == 1:
+            frame.only = classes[0]
+            self._statement(loop)
+            frame.only = None
+            return
+        value = frame.index_value(frame.position.thread)
+        end = self._builder.constant(classes[0].end)
+        self._control.branch(
+            self._builder.compare(Comparison.LT, value, end),
+            self._control.carried((loop,)),
+            partial(self._classes, loop, classes[:1]),
+            partial(self._classes, loop, classes[1:]),
+        )
+
     def _arms(self, arms: tuple[typed.Arm, ...]) -> None:
         """A chain of conditions on the position; an arm that takes all that is left has none."""
+        only = self._frame.only
+        if only is not None:
+            arms = tuple(arm for arm in arms if only.meets(arm))
         if not arms:
             return
         arm, rest = arms[0], arms[1:]
         position = self._frame.position
         index = position.thread if arm.to.level is Level.THREAD else position.block
         end = arm.offset + arm.to.size
-        if index.limit and end >= index.limit:
+        if (index.limit and end >= index.limit) or (only is not None and only.holds(arm)):
             self._arm(arm)
             self._frame.position = position
             return
@@ -311,8 +341,10 @@ class Statements:
         )
 
     def _arm(self, arm: typed.Arm) -> None:
-        self._frame.position = self._frame.position.in_arm(arm.to, arm.offset)
+        frame, only = self._frame, self._frame.only
+        frame.position, frame.only = frame.position.in_arm(arm.to, arm.offset), None
         self.body(arm.body)
+        frame.only = only
 
     def _narrow(self, views: tuple[typed.View, ...]) -> None:
         """Bind the views; all pairs are evaluated first."""

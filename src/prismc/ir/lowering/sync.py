@@ -8,6 +8,7 @@ from prismc.checker.sync.plan import (
     COMMITS,
     MBARRIER_KINDS,
     WAITS,
+    Mbarrier,
     Position,
     SyncKind,
     SyncOperation,
@@ -26,7 +27,14 @@ from prismc.ir.ops.mbarrier import (
     MbarrierSync,
     MbarrierWait,
 )
-from prismc.ir.ops.memory import ArrayHandOver
+from prismc.ir.ops.memory import (
+    Address,
+    AddressKind,
+    ArrayAlloc,
+    ArrayFill,
+    ArrayHandOver,
+    ArrayLoad,
+)
 from prismc.ir.ops.sync import (
     BlockBarrier,
     CommitGroup,
@@ -36,6 +44,7 @@ from prismc.ir.ops.sync import (
     WaitGroup,
     WarpBarrier,
 )
+from prismc.ir.types import UINT, ArrayType
 
 Placed = Mapping[Position, tuple[SyncOperation, ...]]
 
@@ -79,6 +88,36 @@ def _hand_over(frame: Frame, operation: SyncOperation) -> None:
             frame.builder.add(ArrayHandOver(array=array, span=operation.at))
 
 
+def begin_loads(frame: Frame, scope: int) -> tuple[Value, Value] | None:
+    """The mbarrier that counts the bulk loads of an asynchronous scope, as a shared address, and the
+    bytes that were issued: none yet. None for other scopes."""
+    plan = frame.checked.plan.instances.get(frame.instance.symbol)
+    number = plan.completions.get(scope) if plan is not None else None
+    if number is None:
+        return None
+    base, index = _place(frame, frame.checked.plan.mbarriers[number])
+    builder, at = frame.builder, frame.builder.span
+    address = Address(
+        kind=AddressKind.SHARED, pointer=base, index=index, results=(Value(UINT),), span=at
+    )
+    builder.add(address)
+    of = ArrayType(element=UINT, shape=(1,))
+    expected = builder.add(ArrayAlloc(results=(Value(of, "expected"),), span=at)).result
+    builder.add(ArrayFill(array=expected, value=builder.constant(0, UINT), span=at))
+    return address.result, expected
+
+
+def _place(frame: Frame, mbarrier: Mbarrier) -> tuple[Value, Value]:
+    """The area of mbarriers, and the index of this thread's in it."""
+    base = frame.hidden_value(Hidden.MBARRIERS)
+    index = frame.builder.constant(mbarrier.first)
+    if mbarrier.unit:
+        unit = frame.builder.constant(mbarrier.unit)
+        group = frame.builder.binary(BinaryOperator.DIV, frame.block_thread(), unit)
+        index = frame.builder.binary(BinaryOperator.ADD, index, group)
+    return base, index
+
+
 def _operation(frame: Frame, operation: SyncOperation) -> Op:
     if operation.kind in MBARRIER_KINDS:
         return _at_mbarrier(frame, operation)
@@ -115,29 +154,31 @@ def _hardware_barrier(frame: Frame, operation: SyncOperation) -> Value:
 def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
     number, at = operation.number, operation.at
     mbarrier = frame.checked.plan.mbarriers[operation.barrier]
-    base = frame.hidden_value(Hidden.MBARRIERS)
-    index = frame.builder.constant(mbarrier.first)
     if operation.kind is SyncKind.MBARRIER_INIT:
+        base = frame.hidden_value(Hidden.MBARRIERS)
+        index = frame.builder.constant(mbarrier.first)
         return MbarrierInit(
             base=base, index=index, copies=mbarrier.copies, arrivals=mbarrier.arrivals,
             is_async=mbarrier.is_async, number=number, span=at,
         )  # fmt: skip
-    if mbarrier.unit:
-        unit = frame.builder.constant(mbarrier.unit)
-        group = frame.builder.binary(BinaryOperator.DIV, frame.block_thread(), unit)
-        index = frame.builder.binary(BinaryOperator.ADD, index, group)
+    base, index = _place(frame, mbarrier)
     match operation.kind:
         case SyncKind.MBARRIER:
             return MbarrierSync(base=base, index=index, number=number, span=at)
-        case SyncKind.MBARRIER_ARRIVE:
-            is_elected = operation.lanes > 0
+        case SyncKind.MBARRIER_ARRIVE | SyncKind.MBARRIER_COPIES:
+            of_copies = operation.kind is SyncKind.MBARRIER_COPIES
             return MbarrierArrive(
-                base=base, index=index, is_elected=is_elected, number=number, span=at
-            )
+                base=base, index=index, is_elected=operation.lanes > 0, of_copies=of_copies,
+                number=number, span=at,
+            )  # fmt: skip
         case SyncKind.EXPECT_BYTES:
-            return MbarrierExpect(
-                base=base, index=index, bytes=operation.count, number=number, span=at
+            assert frame.loads is not None, "loads are counted where they are issued"
+            zero = frame.builder.constant(0)
+            counted = ArrayLoad(
+                array=frame.loads[1], indices=(zero,), results=(Value(UINT),), span=at
             )
+            count = frame.builder.add(counted).result
+            return MbarrierExpect(base=base, index=index, bytes=count, number=number, span=at)
         case _:
             phases = frame.hidden_value(Hidden.PHASES)
             return MbarrierWait(

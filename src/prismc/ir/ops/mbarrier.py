@@ -33,12 +33,14 @@ class MbarrierSync(Op):
 
 
 class MbarrierArrive(Op):
-    """The thread arrives; with `is_elected` the warp's first lane does, after all lanes."""
+    """The thread arrives; with `is_elected` the warp's first lane does, after all lanes. With
+    `of_copies` the arrival comes when the thread's `cp.async` copies until here are complete."""
 
     spelling = "mbarrier.arrive"
     base: Value
     index: Value
     is_elected: bool
+    of_copies: bool
     number: int
 
 
@@ -48,7 +50,7 @@ class MbarrierExpect(Op):
     spelling = "mbarrier.expect"
     base: Value
     index: Value
-    bytes: int
+    bytes: Value
     number: int
 
 

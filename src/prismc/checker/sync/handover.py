@@ -1,0 +1,437 @@
+"""Split barriers instead of full ones where memory passes between arms of a loop.
+
+One group of threads fills memory in its arm of a `split`, another one reads it in an arm of a later
+`split`, and the next iteration fills it again. A barrier of the whole block would make each wait
+for all; a split barrier at the end of one arm and the start of the other orders what has to be, and
+the first group may run ahead. Forward, from an arm to a later one, a wait needs an arrival; around
+the loop the first wait passes, since nothing is to be waited for (a credit).
+
+A loop is changed as a whole or not at all: when all barriers of the code around its arms go. Both
+arms of a barrier stand under the same conditions and inner loops, and no jump between them, so on
+every path arrivals and waits alternate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.graph import (
+    Access,
+    Arms,
+    Choice,
+    Commit,
+    Graph,
+    Jump,
+    Loop,
+    Node,
+    Region,
+    Sequence,
+    Step,
+)
+from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.plan import AccessKind, Position, Where
+from prismc.checker.sync.split import Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.units import accesses_of
+from prismc.checker.sync.verify import verify
+from prismc.checker.sync.waits import unfinished
+from prismc.hardware.asynchronous import Completion
+from prismc.hardware.primitives import WARP_THREADS
+from prismc.source.record import Record, replace
+
+# Loops with more pairs of arms than this keep their full barriers.
+MOST_PAIRS = 64
+
+Chain = tuple[tuple[Node, int], ...]
+
+
+class Item(NamedTuple):
+    """A node of the code around a loop's arms, or one of the arms, in the order of the text.
+    `chain` are the choices (with the side) and inner loops around it, `loops` all loops."""
+
+    node: Node
+    chain: Chain
+    loops: tuple[int, ...]
+
+
+class Pair(NamedTuple):
+    """What the arm `later` has to wait for in the arm `earlier` (numbers of items), and the
+    accesses of either, by number."""
+
+    earlier: int
+    later: int
+    left: frozenset[int]
+    taken: frozenset[int]
+    roots: tuple[str, ...]
+
+
+class Place(NamedTuple):
+    """A loop's place in the function."""
+
+    loop: Loop
+    region: Region
+    items: tuple[Item, ...]
+
+
+class Trial(NamedTuple):
+    """A loop with split barriers: the accesses to their phases, and the nodes of each."""
+
+    loop: Loop
+    phases: tuple[Access, ...]
+    steps: tuple[tuple[Step, Step], ...]
+
+
+class Handover(Record):
+    """A function with its split barriers, each node with the conflicts that it alone settles;
+    `conflicts` knows the phases too. `loops` are those that were changed."""
+
+    graph: Graph
+    conflicts: Conflicts
+    reasons: Mapping[Step, tuple[Conflict, ...]]
+    loops: tuple[int, ...]
+
+
+def plan_handover(graph: Graph, conflicts: Conflicts) -> Handover:
+    """Put split barriers into loops that need no others then."""
+    planner = _Planner(graph, conflicts)
+    top = planner.region(graph.top, ())
+    if top is graph.top:
+        return Handover(graph=graph, conflicts=conflicts, reasons={}, loops=())
+    return Handover(
+        graph=replace(graph, top=top, accesses=(*graph.accesses, *planner.phases)),
+        conflicts=planner.knowing(()),
+        reasons=planner.reasons,
+        loops=tuple(planner.loops),
+    )
+
+
+class _Planner:
+    def __init__(self, graph: Graph, conflicts: Conflicts) -> None:
+        self._graph = graph
+        self._conflicts = conflicts
+        self._number = max((access.number for access in graph.accesses), default=-1) + 1
+        self._bit = graph.everyone.bit_length()
+        self.phases: tuple[Access, ...] = ()
+        self.reasons: dict[Step, tuple[Conflict, ...]] = {}
+        self.loops: list[int] = []
+
+    def knowing(self, phases: Iterable[Access]) -> Conflicts:
+        """A judge of all accesses, those to phases included."""
+        known = self._conflicts
+        return Conflicts(
+            self._graph.everyone,
+            (*self._graph.accesses, *self.phases, *phases),
+            has_others=known.has_others,
+            has_copies=known.has_copies,
+        )
+
+    # ----------------------------------------------------------------------- where loops are
+
+    def region(self, region: Region, loops: tuple[int, ...]) -> Region:
+        """A region with its loops changed; itself if none is."""
+        body = self._sequence(region.body, region, loops)
+        return region if body is region.body else replace(region, body=body)
+
+    def _sequence(self, nodes: Sequence, region: Region, loops: tuple[int, ...]) -> Sequence:
+        made = tuple(self._node(node, region, loops) for node in nodes)
+        return nodes if all(a is b for a, b in zip(made, nodes, strict=True)) else made
+
+    def _node(self, node: Node, region: Region, loops: tuple[int, ...]) -> Node:
+        match node:
+            case Loop():
+                return self._loop(node, region, loops)
+            case Region():
+                return self.region(node, loops)
+            case Arms(regions=regions):
+                arms = tuple(self.region(arm, loops) for arm in regions)
+                return node if arms == regions else replace(node, regions=arms)
+            case Choice(arms=(first, second)):
+                sides = tuple(self._sequence(arm, region, loops) for arm in (first, second))
+                is_same = sides[0] is first and sides[1] is second
+                return node if is_same else replace(node, arms=(sides[0], sides[1]))
+            case _:
+                return node
+
+    def _loop(self, node: Loop, region: Region, loops: tuple[int, ...]) -> Loop:
+        inside = (*loops, node.loop)
+        place = Place(node, region, tuple(_items(node.body, region, (), inside)))
+        pairs = self._pairs(place)
+        changed = self._changed(place, pairs) if pairs else None
+        if changed is not None:
+            return changed
+        body = self._sequence(node.body, region, inside)
+        return node if body is node.body else replace(node, body=body)
+
+    # ----------------------------------------------------------------------- what passes
+
+    def _pairs(self, place: Place) -> list[Pair]:
+        """The arms of a loop between which memory passes; none if anything else needs order."""
+        if not _may_split(place):
+            return []
+        found: dict[tuple[int, int], list[Conflict]] = {}
+        where = _where(place.items)
+        for conflict in self._left(place.region, place.loop, self._conflicts):
+            earlier = where.get(conflict.earlier.number)
+            later = where.get(conflict.later.number)
+            if earlier is None or later is None:
+                return []
+            if earlier != later:
+                found.setdefault((earlier, later), []).append(conflict)
+        can_pass = all(_can_pass(place.items[i], place.items[j]) for i, j in found)
+        if not can_pass or len(found) > MOST_PAIRS:
+            return []
+        pairs = [_pair(key, conflicts) for key, conflicts in found.items()]
+        return pairs if all(self._is_pure(pair) for pair in pairs) else []
+
+    def _is_pure(self, pair: Pair) -> bool:
+        """Whether either none or all of what a pair's first arm leaves are copies; nothing else
+        of the copies' threads may touch their memory, since they do not wait for it."""
+        left = [access for access in self._graph.accesses if access.number in pair.left]
+        copies = [access for access in left if access.is_async]
+        if not copies:
+            return True
+        if len(copies) < len(left) or any(a.queue is not Completion.COPY_GROUP for a in copies):
+            return False
+        threads = reduce(or_, (access.footprint.threads for access in copies))
+        memory = {self._conflicts.memory_of(access) for access in copies}
+        return all(
+            access.queue is Completion.COPY_GROUP
+            for access in self._graph.accesses
+            if access.footprint.threads & threads and self._conflicts.memory_of(access) in memory
+        )
+
+    def _left(self, region: Region, loop: Loop, conflicts: Conflicts) -> tuple[Conflict, ...]:
+        """What has no order in a loop by itself, or may be on its way."""
+        top = replace(region, body=(loop,))
+        alone = replace(self._graph, top=top)
+        return (*verify(alone, conflicts, {}).conflicts, *unfinished(top, conflicts))
+
+    # ----------------------------------------------------------------------- barriers
+
+    def _changed(self, place: Place, pairs: list[Pair]) -> Loop | None:
+        """The loop with the fewest split barriers that leave no other in the code around its arms;
+        None if no number does. What goes one way only gets a way back: nobody may arrive for a
+        phase before all have waited for the last one."""
+        known = {(pair.earlier, pair.later) for pair in pairs}
+        back = [
+            Pair(pair.later, pair.earlier, pair.taken, pair.left, pair.roots)
+            for pair in pairs
+            if (pair.later, pair.earlier) not in known
+        ]
+        chosen = [*pairs, *back]
+        if not self._is_enough(place, chosen):
+            return None
+        for pair in (*back, *pairs):
+            fewer = [other for other in chosen if other is not pair]
+            if self._is_enough(place, fewer):
+                chosen = fewer
+        trial = self._trial(place, chosen)
+        self._explain(place, chosen, trial)
+        self.phases = (*self.phases, *trial.phases)
+        self._number += len(trial.phases)
+        self._bit += len(chosen) * len(place.region.units)
+        self.loops.append(place.loop.loop)
+        return trial.loop
+
+    def _is_enough(self, place: Place, pairs: list[Pair]) -> bool:
+        trial, units = self._trial(place, pairs), place.region.units
+        conflicts, top = self.knowing(trial.phases), replace(place.region, body=(trial.loop,))
+        if any(one.region.units == units for one in place_barriers(top, conflicts).insertions):
+            return False
+        return not unfinished(top, conflicts)
+
+    def _explain(self, place: Place, pairs: list[Pair], trial: Trial) -> None:
+        """For each barrier, what has no order without it."""
+        for index, pair in enumerate(pairs):
+            rest = self._trial(place, [other for other in pairs if other is not pair])
+            where = _where(_items(rest.loop.body, place.region, (), ()))
+            passed = tuple(
+                conflict
+                for conflict in self._left(place.region, rest.loop, self.knowing(rest.phases))
+                if where.get(conflict.earlier.number) != where.get(conflict.later.number)
+            )
+            for step in trial.steps[index]:
+                self.reasons[step] = passed
+
+    def _trial(self, place: Place, pairs: list[Pair]) -> Trial:
+        """The loop with a split barrier for each pair."""
+        before: dict[Node, list[Step]] = {}
+        after: dict[Node, list[Step]] = {}
+        steps: list[tuple[Step, Step]] = []
+        for index, pair in enumerate(pairs):
+            giver, last = _innermost(place.items[pair.earlier].node, pair.left, at=-1)
+            taker, first = _innermost(place.items[pair.later].node, pair.taken, at=0)
+            barrier = self._barrier(place, pairs, index, (giver, taker))
+            number, loops = self._number + 2 * index, place.items[pair.earlier].loops
+            behind = Position(where=Where.AFTER, anchor=last.before.anchor)
+            arrive = arrive_at(barrier, number, behind, last.span, loops)
+            wait = await_at(barrier, number + 1, first.before, first.span, loops)
+            after.setdefault(last, []).append(arrive)
+            before.setdefault(first, []).append(wait)
+            steps.append((arrive, wait))
+        phases = (event for pair in steps for step in pair for event in step.events)
+        copies = {number for pair in pairs for number in self._copies(pair)}
+        return Trial(
+            loop=_with(place.loop, before, after, copies),
+            phases=tuple(event for event in phases if isinstance(event, Access)),
+            steps=tuple(steps),
+        )
+
+    def _barrier(
+        self, place: Place, pairs: list[Pair], index: int, arms: tuple[Region, Region]
+    ) -> SplitBarrier:
+        pair = pairs[index]
+        is_back = pair.earlier > pair.later
+        units = place.region.units
+        first = self._bit + index * len(units)
+        word = "room in" if is_back else "content of"
+        return SplitBarrier(
+            phase=Phase(name=f"{word} {', '.join(pair.roots)}", span=arms[0].span),
+            units=units,
+            arrivers=arms[0].threads,
+            waiters=arms[1].threads,
+            bits=tuple(range(first, first + len(units))),
+            has_credit=is_back,
+            of_copies=bool(self._copies(pair)),
+            before_copies=any(other.earlier == pair.later and self._copies(other) for other in pairs),
+        )
+
+    def _copies(self, pair: Pair) -> list[int]:
+        """The copies, by number, that an arm leaves."""
+        return [a.number for a in self._graph.accesses if a.is_async and a.number in pair.left]
+
+
+# --------------------------------------------------------------------------- the code of a loop
+
+
+def _items(nodes: Sequence, region: Region, chain: Chain, loops: tuple[int, ...]) -> Iterator[Item]:
+    """The nodes of the code around the arms, and the arms, in the order of the text."""
+    for node in nodes:
+        match node:
+            case Arms(regions=regions):
+                for arm in regions:
+                    yield Item(arm, chain, loops)
+            case Region(body=body) if node.units == region.units:
+                yield from _items(body, region, chain, loops)
+            case Choice(head=head, arms=arms):
+                yield Item(head, chain, loops)
+                for side, sequence in enumerate(arms):
+                    yield from _items(sequence, region, (*chain, (node, side)), loops)
+            case Loop(head=head, test=test, body=body):
+                inside = (*loops, node.loop)
+                yield Item(head, chain, loops)
+                yield Item(test, chain, inside)
+                yield from _items(body, region, (*chain, (node, 0)), inside)
+            case _:
+                yield Item(node, chain, loops)
+
+
+def _where(items: Iterable[Item]) -> dict[int, int]:
+    """The number of the arm that makes each access."""
+    return {
+        access.number: index
+        for index, item in enumerate(items)
+        if isinstance(item.node, Region)
+        for access in accesses_of((item.node,))
+    }
+
+
+def _may_split(place: Place) -> bool:
+    """Whether there are arms of different warps, and no jump among the arms."""
+    if max(unit.bit_count() for unit in place.region.units) <= WARP_THREADS:
+        return False
+    items = place.items
+    arms = [index for index, item in enumerate(items) if isinstance(item.node, Region)]
+    jumps = [index for index, item in enumerate(items) if isinstance(item.node, Jump)]
+    if any(arms[0] < index < arms[-1] for index in jumps if arms):
+        return False
+    return any(_can_pass(items[i], items[j]) for i in arms for j in arms if i < j)
+
+
+def _can_pass(first: Item, second: Item) -> bool:
+    """Whether two arms are arms of different warps that run equally often."""
+    if first.chain != second.chain:
+        return False
+    if not isinstance(first.node, Region) or not isinstance(second.node, Region):
+        return False
+    return not _warps(first.node.threads) & _warps(second.node.threads)
+
+
+def _warps(threads: int) -> int:
+    """The set of the warps of some threads."""
+    warps, warp = 0, 0
+    while threads >> warp * WARP_THREADS:
+        if threads >> warp * WARP_THREADS & (1 << WARP_THREADS) - 1:
+            warps |= 1 << warp
+        warp += 1
+    return warps
+
+
+def _pair(key: tuple[int, int], conflicts: list[Conflict]) -> Pair:
+    roots = dict.fromkeys(root.name for one in conflicts for root in one.earlier.roots)
+    return Pair(
+        earlier=key[0],
+        later=key[1],
+        left=frozenset(one.earlier.number for one in conflicts),
+        taken=frozenset(one.later.number for one in conflicts),
+        roots=tuple(roots),
+    )
+
+
+def _innermost(arm: Node, numbers: frozenset[int], at: int) -> tuple[Region, Node]:
+    """The narrowest code that makes all of an arm's accesses with these numbers, and its first or
+    last node that makes one."""
+    if not isinstance(arm, Region):
+        raise TypeError("memory passes between arms")
+    touching = [node for node in arm.body if _touches(node, numbers)]
+    if len(touching) == 1:
+        match touching[0]:
+            case Region():
+                return _innermost(touching[0], numbers, at)
+            case Arms(regions=regions):
+                inside = [region for region in regions if _touches(region, numbers)]
+                if len(inside) == 1:
+                    return _innermost(inside[0], numbers, at)
+    return arm, touching[at]
+
+
+def _touches(node: Node, numbers: frozenset[int]) -> bool:
+    return any(access.number in numbers for access in accesses_of((node,)))
+
+
+def _with(
+    node: Loop,
+    before: Mapping[Node, list[Step]],
+    after: Mapping[Node, list[Step]],
+    copies: Collection[int],
+) -> Loop:
+    """A loop with nodes in front of and behind nodes in it. A scope needs no commit if mbarriers
+    count all its copies."""
+
+    def sequence(nodes: Sequence) -> Sequence:
+        issued = [a.number for a in accesses_of(nodes) if a.is_async and a.kind is AccessKind.WRITE]
+        counted = bool(issued) and all(number in copies for number in issued)
+        return tuple(
+            one
+            for node in nodes
+            if not (counted and isinstance(node, Commit))
+            for one in (*before.get(node, ()), changed(node), *after.get(node, ()))
+        )
+
+    def changed(node: Node) -> Node:
+        match node:
+            case Region(body=body) | Loop(body=body):
+                return replace(node, body=sequence(body))
+            case Arms(regions=regions):
+                return replace(
+                    node, regions=tuple(replace(arm, body=sequence(arm.body)) for arm in regions)
+                )
+            case Choice(arms=(first, second)):
+                return replace(node, arms=(sequence(first), sequence(second)))
+            case _:
+                return node
+
+    return replace(node, body=sequence(node.body))

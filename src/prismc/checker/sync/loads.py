@@ -1,0 +1,228 @@
+"""Bulk loads: copies that an mbarrier counts, byte by byte (PTX ISA, "cp.async.bulk").
+
+All scopes that fill the same memory complete at one mbarrier, a phase for each time that one of them
+runs: the thread that issues the loads arrives and says how many bytes come, and whoever touches the
+memory waits for the phase. On every path there is one wait for each phase: a wait too many would
+wait for ever, one too few would leave the parity behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum, auto
+from functools import reduce
+from operator import or_
+
+from prismc.checker.sync.graph import (
+    Arms,
+    Choice,
+    Commit,
+    Graph,
+    Jump,
+    Loop,
+    Node,
+    Region,
+    Root,
+    Sequence,
+    Wait,
+    nodes_in,
+    sequences_of,
+)
+from prismc.checker.sync.roots import Pointers
+from prismc.checker.sync.split import Loads, Phase, SplitBarrier
+from prismc.checker.sync.summaries import FunctionSummary
+from prismc.checker.sync.units import accesses_of
+from prismc.checker.types import typed
+from prismc.checker.types.walk import calls_in, statements_in
+from prismc.hardware.asynchronous import Completion
+from prismc.source.record import replace
+
+
+def loads_of(
+    body: typed.Body, pointers: Pointers, callees: Mapping[str, FunctionSummary]
+) -> dict[int, Loads]:
+    """What the bulk loads of each scope complete at, by the scope's id."""
+    groups: list[tuple[set[Root], list[int]]] = []
+    for statement in statements_in(body.statements):
+        if not isinstance(statement, typed.Narrow) or not statement.is_async:
+            continue
+        if not any(_counts_bytes(call, callees) for call in calls_in(statement.body)):
+            continue
+        roots = {root for view in statement.views for root in pointers.path(view.source).roots}
+        roots = {root for root in roots if not root.is_private}
+        joined = [group for group in groups if not group[0].isdisjoint(roots)]
+        groups = [group for group in groups if group not in joined]
+        scopes = [scope for group in joined for scope in group[1]]
+        groups.append((roots.union(*(group[0] for group in joined)), [*scopes, statement.id]))
+    found: dict[int, Loads] = {}
+    for roots, scopes in groups:
+        names = tuple(sorted(root.name for root in roots))
+        found |= dict.fromkeys(scopes, Loads(scopes=tuple(scopes), roots=names))
+    return found
+
+
+def _counts_bytes(call: typed.Call, callees: Mapping[str, FunctionSummary]) -> bool:
+    effects, summary = call.callee.effects, callees.get(call.callee.symbol)
+    if effects is not None and effects.completes is Completion.MBARRIER:
+        return True
+    exits = () if summary is None else summary.summary.exits
+    pending = (item.access for _, flow in exits for item in flow.pending)
+    return any(access.queue is Completion.MBARRIER for access in pending)
+
+
+def with_arrival(nodes: Sequence, commit: Commit) -> Sequence:
+    """The nodes of a scope with the arrival that completes its loads: in the narrowest code that
+    issues all of them, behind the last."""
+    touching = [index for index, node in enumerate(nodes) if _issues(node, commit)]
+    if len(touching) == 1:
+        index = touching[0]
+        inside = _inside(nodes[index], commit)
+        if inside is not None:
+            return (*nodes[:index], inside, *nodes[index + 1 :])
+    if not touching:
+        return (*nodes, commit)
+    at = touching[-1]
+    place = replace(commit.before, anchor=nodes[at].before.anchor)
+    return (*nodes[: at + 1], replace(commit, before=place), *nodes[at + 1 :])
+
+
+def _inside(node: Node, commit: Commit) -> Node | None:
+    """A node that issues all loads with the arrival in it; None if it has to stand behind."""
+    match node:
+        case Region(body=body):
+            return replace(node, body=with_arrival(body, commit))
+        case Arms(regions=regions):
+            inside = [region for region in regions if _issues(region, commit)]
+            if len(inside) != 1:
+                return None
+            arm = replace(inside[0], body=with_arrival(inside[0].body, commit))
+            return replace(node, regions=tuple(arm if one is inside[0] else one for one in regions))
+        case _:
+            return None
+
+
+def _issues(node: Node, commit: Commit) -> bool:
+    return any(access.queue == commit.queue for access in accesses_of((node,)))
+
+
+# --------------------------------------------------------------------------- phases
+
+
+class State(Enum):
+    """Where a path is: nothing to wait for, or a phase that nobody has waited for."""
+
+    IDLE = auto()
+    OPEN = auto()
+
+
+class Unbalanced(Exception):
+    """A path on which waits and phases do not alternate; `node` is where that shows."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self.node = node
+
+
+def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], tuple[Node, ...]]:
+    """The barrier of all loads that are waited for by the code they are issued in, and nodes where
+    waits and phases do not alternate."""
+    made: dict[Loads, SplitBarrier] = {}
+    wrong: list[Node] = []
+    commits = [node for node in nodes_in(graph.top.body) if isinstance(node, Commit)]
+    for loads in dict.fromkeys(node.queue for node in commits if isinstance(node.queue, Loads)):
+        try:
+            made[loads] = _barrier(graph, loads, has_credit=_needs_credit(graph, loads))
+        except Unbalanced as found:
+            wrong.append(found.node)
+    return made, tuple(wrong)
+
+
+def _needs_credit(graph: Graph, loads: Loads) -> bool:
+    """Whether the first wait comes before the first phase. Raises Unbalanced."""
+    try:
+        _follow(graph.top.body, loads, State.IDLE)
+    except Unbalanced:
+        _follow(graph.top.body, loads, State.OPEN)
+        return True
+    return False
+
+
+def _follow(nodes: Sequence, loads: Loads, state: State | None) -> State | None:
+    """The state behind nodes; None if no path goes on. Raises Unbalanced."""
+    for node in nodes:
+        if state is None:
+            break
+        state = _past(node, loads, state)
+    return state
+
+
+def _past(node: Node, loads: Loads, state: State) -> State | None:
+    match node:
+        case Commit(queue=queue) | Wait(queue=queue) if queue == loads:
+            opens = isinstance(node, Commit)
+            if opens is (state is State.OPEN):
+                raise Unbalanced(node)
+            return State.OPEN if opens else State.IDLE
+        case Jump():
+            return None
+        case Region(body=body):
+            return _follow(body, loads, state)
+        case Arms(regions=regions):
+            for arm in regions:
+                state = _follow(arm.body, loads, state) or state
+            return state
+        case Choice(arms=arms):
+            ends = [_follow(arm, loads, state) for arm in arms]
+            live = [end for end in ends if end is not None]
+            if len(set(live)) > 1:
+                raise Unbalanced(node)
+            return live[0] if live else None
+        case Loop(body=body):
+            if _follow(body, loads, state) not in (state, None):
+                raise Unbalanced(node)
+            return state
+        case _:
+            return state
+
+
+def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
+    """The barrier of loads that all threads of some code wait for. Raises Unbalanced where the
+    waits stand in code of different threads, each of which would see some of the phases only."""
+    around = [region for region, node in regions_of(graph.top) if _waits_for(node, loads)]
+    region = around[0] if around else graph.top
+    for other in around:
+        if other.units != region.units:
+            raise Unbalanced(other)
+    issuers = (
+        access.footprint.threads for access in accesses_of(graph.top.body) if access.queue == loads
+    )
+    return SplitBarrier(
+        phase=Phase(name=f"content of {', '.join(loads.roots)}", span=region.span),
+        units=region.units,
+        arrivers=reduce(or_, issuers),
+        waiters=region.threads,
+        bits=(),
+        has_credit=has_credit,
+        of_copies=False,
+        before_copies=False,
+        loads=(loads,),
+    )
+
+
+def _waits_for(node: Node, loads: Loads) -> bool:
+    return isinstance(node, Wait) and node.queue == loads
+
+
+def regions_of(region: Region) -> Iterator[tuple[Region, Node]]:
+    """Every node with the code that it belongs to."""
+    waiting = list(region.body)
+    for node in waiting:
+        yield region, node
+        match node:
+            case Region():
+                yield from regions_of(node)
+            case Arms(regions=regions):
+                for arm in regions:
+                    yield from regions_of(arm)
+            case _:
+                waiting += [inner for sequence in sequences_of(node) for inner in sequence]

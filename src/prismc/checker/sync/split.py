@@ -1,0 +1,157 @@
+"""Split barriers: some threads arrive and go on, others wait until all of them have arrived.
+
+In an order a split barrier stands as a number behind those of the threads: who arrives is ordered
+before it, it is ordered before who waits. A path meets arrivals and waits in turn (`handover.py`
+sees to that), so the last arrival behind a wait is the one that it waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prismc.checker.sync.coverage import UNCOMMITTED, Coverage, then, wait
+from prismc.checker.sync.footprints import unknown_footprint
+from prismc.checker.sync.graph import (
+    Access,
+    Entry,
+    Exit,
+    Flow,
+    Pending,
+    Root,
+    Step,
+    Summary,
+)
+from prismc.checker.sync.plan import AccessKind, Position
+from prismc.hardware.asynchronous import Completion
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+
+class Phase(Root):
+    """The phase of a split barrier, as if it were memory: arrivals update it, waits read it. So the
+    analysis demands that all have waited for a phase before anybody arrives for the next one."""
+
+
+class _Passed(Record):
+    """The queue of waits that threads have passed, see `Await`."""
+
+
+PASSED = _Passed()
+
+
+class Loads(Record):
+    """The queue of bulk loads that complete at one mbarrier: those of the asynchronous scopes with
+    these ids, which fill the memory called `roots`."""
+
+    scopes: tuple[int, ...]
+    roots: tuple[str, ...]
+
+
+class SplitBarrier(Record):
+    """A barrier of each of `units`, at which the threads `arrivers` arrive and `waiters` wait.
+
+    `bits` stand for it in orders, one for each unit. With `has_credit` the first wait needs no
+    arrival. With `of_copies` a thread's arrival comes when its copies until then are complete (PTX
+    ISA, "cp.async.mbarrier.arrive"); it orders nothing else that the thread did, except that the
+    thread has passed its waits before. With `before_copies` the waiters issue such copies next. With
+    `loads` the arrivers say how many bytes come, and all of them have to.
+    """
+
+    phase: Phase
+    units: tuple[int, ...]
+    arrivers: int
+    waiters: int
+    bits: tuple[int, ...]
+    has_credit: bool
+    of_copies: bool
+    before_copies: bool
+    loads: tuple[Loads, ...] = ()
+
+
+class Arrive(Step):
+    """The threads of the code arrive."""
+
+    barrier: SplitBarrier
+
+
+class Await(Step):
+    """The threads of the code wait."""
+
+    barrier: SplitBarrier
+
+
+def arrive_at(
+    barrier: SplitBarrier, number: int, position: Position, span: Span, loops: tuple[int, ...]
+) -> Arrive:
+    """An arrival as a node; `number` is its access', `loops` are those around it."""
+    order = Coverage(tuple((unit & barrier.arrivers, bit) for unit, bit in _by_unit(barrier)))
+    touch = Access(
+        number=number,
+        roots=(barrier.phase,),
+        kind=AccessKind.UPDATE,
+        footprint=unknown_footprint(barrier.arrivers),
+        views=(),
+        loops=loops,
+        own_loops=(),
+        at=span,
+        queue=Completion.COPY_GROUP if barrier.of_copies else None,
+    )
+    made = wait(PASSED, UNCOMMITTED, order)
+    copies = wait(Completion.COPY_GROUP, UNCOMMITTED, order)
+    made = then(made, copies if barrier.of_copies else order)
+    return Arrive(before=position, span=span, events=(touch, _passes(made)), barrier=barrier)
+
+
+def await_at(
+    barrier: SplitBarrier, number: int, position: Position, span: Span, loops: tuple[int, ...]
+) -> Await:
+    """A wait as a node; `number` is its access', `loops` are those around it."""
+    order = Coverage(tuple((bit, unit & barrier.waiters) for unit, bit in _by_unit(barrier)))
+    touch = Access(
+        number=number,
+        roots=(barrier.phase,),
+        kind=AccessKind.READ,
+        footprint=unknown_footprint(barrier.waiters),
+        views=(),
+        loops=loops,
+        own_loops=(),
+        at=span,
+        queue=PASSED if barrier.before_copies else None,
+    )
+    return Await(before=position, span=span, events=(_passes(order), touch), barrier=barrier)
+
+
+def _by_unit(barrier: SplitBarrier) -> Iterable[tuple[int, int]]:
+    return zip(barrier.units, (1 << bit for bit in barrier.bits), strict=True)
+
+
+def _passes(order: Coverage) -> Summary:
+    return Summary(entries=(), exits=((Exit.NORMAL, Flow(through=order, pending=())),))
+
+
+def outside(summary: Summary, everyone: int) -> Summary:
+    """A function's summary without its split barriers, which its callers do not know."""
+    entries = tuple(
+        Entry(entry.access, entry.before.within(everyone))
+        for entry in summary.entries
+        if not _is_phase(entry.access)
+    )
+    exits = tuple(
+        (
+            kind,
+            Flow(
+                flow.through.within(everyone),
+                tuple(
+                    Pending(item.access, item.after.within(everyone), item.crossed)
+                    for item in flow.pending
+                    if not _is_phase(item.access)
+                ),
+            ),
+        )
+        for kind, flow in summary.exits
+    )
+    return Summary(entries=entries, exits=exits)
+
+
+def _is_phase(access: Access) -> bool:
+    return any(isinstance(root, Phase) for root in access.roots)
