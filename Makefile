@@ -57,6 +57,9 @@ docs: $(READY) ## check that the documents' programs and pages are right
 bench: $(READY) ## measure start-up, checking and building
 	$(BIN)/python benchmarks/startup.py
 
+parity: $(READY) ## machine code beside hand-written CUDA, into docs/parity.md
+	$(BIN)/python benchmarks/parity.py --write
+
 wheel: $(READY) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel
 

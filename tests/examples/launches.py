@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from support.running import Compiled, compile_file
+from support.running import Compiled, compile_file, compile_texts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Array = np.ndarray[Any, Any]
@@ -37,9 +37,21 @@ class Launch(NamedTuple):
 
 
 @cache
-def example(name: str, target: str = "sm_80", dropped: tuple[int, ...] = ()) -> Compiled:
-    """An example, compiled; `dropped` numbers planned operations to leave out."""
-    return compile_file(EXAMPLES / f"{name}.prism", target, dropped)
+def example(name: str, target: str = "sm_80") -> Compiled:
+    """An example, compiled as it stands."""
+    return compile_file(EXAMPLES / f"{name}.prism", target)
+
+
+@cache
+def small_example(name: str, dropped: tuple[int, ...] = ()) -> Compiled:
+    """An example with the instance that is quick to compile and to run, where it has several;
+    `dropped` numbers planned operations to leave out."""
+    path = EXAMPLES / f"{name}.prism"
+    text = path.read_text(encoding="utf-8")
+    if small := LAUNCHES[name].small:
+        assert small[0] in text
+        text = text.replace(*small)
+    return compile_texts({str(path): text}, str(path), "--target sm_80", dropped)
 
 
 def _numbers(random: Random, *shape: int) -> Array:
@@ -106,6 +118,25 @@ def tf32_matmul(random: Random, m: int, n: int, k: int) -> Launch:
     return Launch(blocks, arguments, "C", a.astype(np.float64) @ b, bound)
 
 
+def _sgemm(rows: int, columns: int, step: int = 1) -> Callable[[Random, int, int, int], Launch]:
+    """Launches of a kernel of `rows` x `columns` elements a block; n and k count `step`s."""
+
+    def make(random: Random, m: int, n: int, k: int) -> Launch:
+        n, k = n * step, k * step
+        a, b, c = _numbers(random, m, k), _numbers(random, k, n), _numbers(random, m, n)
+        alpha, beta = np.float32(1.5), np.float32(-0.25)
+        arguments = {
+            "M": m, "N": n, "K": k, "alpha": alpha, "A": a, "B": b, "beta": beta, "C": c,
+        }  # fmt: skip
+        exact = np.float64(alpha) * (a.astype(np.float64) @ b) + np.float64(beta) * c
+        # Each of k sums rounds once, to 2^-24 of what has been added up so far.
+        bound = (np.abs(a).astype(np.float64) @ np.abs(b) * (k + 2) + np.abs(c)) * 2.0**-23
+        blocks = -(-m // rows) * -(-n // columns)
+        return Launch(blocks, arguments, "C", exact, bound + 1e-30)
+
+    return make
+
+
 def bf16_matmul(random: Random, rows: int, columns: int, depths: int) -> Launch:
     """Sizes in tiles of 64 rows and columns, and in steps of 32."""
     m, n, k = 64 * rows, 64 * columns, 32 * depths
@@ -119,15 +150,22 @@ def bf16_matmul(random: Random, rows: int, columns: int, depths: int) -> Launch:
 
 class Sizes(NamedTuple):
     """How an example is launched: sizes of interest, and random ones up to `largest`, one or more
-    each. `faulty` is a size at which every barrier matters."""
+    each. `faulty` is a size at which every barrier matters. `small` puts a smaller instance in the
+    place of the exported one, launched by `make_small`."""
 
     make: Callable[..., Launch]
     chosen: tuple[tuple[int, ...], ...]
     largest: tuple[int, ...]
     faulty: tuple[int, ...]
+    small: tuple[str, str] | None = None
+    make_small: Callable[..., Launch] | None = None
+
+    def launch_small(self, random: Random, *sizes: int) -> Launch:
+        """A launch of `small_example`."""
+        return (self.make_small or self.make)(random, *sizes)
 
 
-LAUNCHES = {
+LAUNCHES: dict[str, Sizes] = {
     "saxpy": Sizes(saxpy, ((1,), (256,), (1000,)), (900,), (256,)),
     "transpose": Sizes(transpose, ((32, 32), (1, 40), (70, 45)), (80, 80), (33, 64)),
     "block_sum": Sizes(block_sum, ((1, 1), (5000, 3)), (3000, 3), (512, 1)),
@@ -136,6 +174,36 @@ LAUNCHES = {
     "prefix_scan": Sizes(prefix_scan, ((1,), (4096,), (13000,)), (30000,), (9000,)),
     "tf32_matmul": Sizes(
         tf32_matmul, ((16, 8, 8), (1, 1, 1), (35, 21, 19), (16, 8, 0)), (40, 30, 40), (16, 8, 16)
+    ),
+    "sgemm_naive": Sizes(
+        _sgemm(32, 32), ((1, 1, 1), (33, 65, 7), (32, 32, 0)), (70, 70, 40), (1, 1, 1)
+    ),
+    "sgemm_coalesced": Sizes(
+        _sgemm(32, 32), ((1, 1, 1), (33, 65, 7), (32, 32, 0)), (70, 70, 40), (1, 1, 1)
+    ),
+    "sgemm_tiled": Sizes(
+        _sgemm(128, 128),
+        ((129, 131, 9),),
+        (70, 70, 40),
+        (32, 32, 16),
+        ("[128, 128, 8, 8, 8]", "[32, 32, 8, 4, 4]"),
+        _sgemm(32, 32),
+    ),
+    "sgemm_vectorised": Sizes(
+        _sgemm(128, 128, 4),
+        ((129, 33, 3),),
+        (70, 18, 10),
+        (32, 8, 4),
+        ("[128, 128, 8, 8, 8]", "[32, 32, 8, 4, 4]"),
+        _sgemm(32, 32, 4),
+    ),
+    "sgemm_warp_tiled": Sizes(
+        _sgemm(128, 128, 4),
+        ((129, 33, 5),),
+        (70, 18, 10),
+        (64, 8, 8),
+        ("[128, 128, 16, 64, 64, 4, 8, 4]", "[64, 32, 16, 32, 32, 2, 4, 4]"),
+        _sgemm(64, 32, 4),
     ),
     "bf16_matmul": Sizes(bf16_matmul, ((1, 1, 1), (2, 1, 5)), (2, 2, 8), (1, 1, 7)),
 }

@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 import pytest
 
-from examples.launches import EXAMPLES, LAUNCHES, Launch, example
+from examples.launches import EXAMPLES, LAUNCHES, Launch, example, small_example
 from prismc.emulator.schedule import Order, Plan, adversaries
 from support.running import Compiled
 
@@ -29,6 +29,11 @@ BARRIERS = {
     "row_softmax": {"bar.sync": 3},
     "histogram": {"bar.sync": 2},
     "prefix_scan": {"bar.sync": 3},
+    "sgemm_naive": {},
+    "sgemm_coalesced": {},
+    "sgemm_tiled": {"bar.sync": 2},
+    "sgemm_vectorised": {"bar.sync": 2},
+    "sgemm_warp_tiled": {"bar.sync": 2},
     "tf32_matmul": {"bar.warp.sync": 2},
     "bf16_matmul": {"bar.sync": 3},
 }
@@ -71,9 +76,10 @@ def test_chosen_sizes(name: str, sizes: tuple[int, ...], plan: Plan) -> None:
 @pytest.mark.parametrize("number", range(RANDOM_RUNS))
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_random_sizes_and_schedules(name: str, number: int) -> None:
-    random, (make, _, largest, _) = _random(f"{name} {number}"), LAUNCHES[name]
-    sizes = [int(random.integers(1, most, endpoint=True)) for most in largest]
-    _check(example(name), make(random, *sizes), adversaries(RANDOM_RUNS, seed=number)[number])
+    random = _random(f"{name} {number}")
+    sizes = [int(random.integers(1, most, endpoint=True)) for most in LAUNCHES[name].largest]
+    plan = adversaries(RANDOM_RUNS, seed=number)[number]
+    _check(small_example(name), LAUNCHES[name].launch_small(random, *sizes), plan)
 
 
 @pytest.mark.parametrize("order", [Order.TOGETHER, Order.RANDOM])
@@ -91,9 +97,9 @@ def test_tf32_matmul_for_another_target(sizes: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_no_operation_can_be_dropped(name: str) -> None:
-    launch = LAUNCHES[name].make(_random(name), *LAUNCHES[name].faulty)
-    for number in example(name).checked.plan.numbers():
-        program = example(name, "sm_80", (number,))
+    launch = LAUNCHES[name].launch_small(_random(name), *LAUNCHES[name].faulty)
+    for number in small_example(name).checked.plan.numbers():
+        program = small_example(name, (number,))
         results = [
             program.launch(launch.blocks, launch.arguments, plan=plan)
             for plan in adversaries(FAULTY_RUNS)

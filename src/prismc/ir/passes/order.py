@@ -10,6 +10,7 @@ from prismc.ir.passes.drop_dead import DropDead
 from prismc.ir.passes.fold_constants import FoldConstants
 from prismc.ir.passes.share_values import ShareValues
 from prismc.ir.passes.simplify_control import SimplifyControl
+from prismc.ir.passes.sink_values import SinkValues
 from prismc.ir.verifier import verify_module
 
 PASSES: tuple[Pass, ...] = (
@@ -17,6 +18,7 @@ PASSES: tuple[Pass, ...] = (
     SimplifyControl(),
     ShareValues(),
     DropDead(),
+    SinkValues(),
 )
 
 
