@@ -115,13 +115,31 @@ def test_examples_compute_what_numpy_does(launcher: Path, driver: Path, name: st
     assert launch.wrong(after.astype(np.float64)) == ""
 
 
-# ------------------------------------------------------------------ refusals
+# ------------------------------------------------------------------ one kernel, many launches
 
+# What a program does with x and y, arrays of 1000 floats on the device, by its first argument.
+STEPS = {
+    "right": "launch(4, dx, dy)",
+    "block": "launch({4, 128}, dx, dy)",
+    "no blocks": "launch(0, dx, dy)",
+    "too many blocks": "launch(unsigned(-1), dx, dy)",
+    "odd": "launch(4, dx, reinterpret_cast<float *>(reinterpret_cast<char *>(dy) + 2))",
+    "beyond": "launch(4, dx + 1, dy)",
+    "twice": "launch(4, dx, dy)); need(launch(4, dx, dy)",
+    "no context": "PRISM_OK); prism_the_driver_.set_context(nullptr); need(launch(4, dx, dy)",
+}
+MAIN = """
+static prism_status launch(prism_grid grid, const float *x, float *y)
+{
+    return saxpy_launch(grid, nullptr, saxpy_n(1000), saxpy_a(3.0f), saxpy_x(x), saxpy_y(y));
+}
 
-def saxpy_program(saxpy: Path, folder: Path, body: str, *options: str) -> Path:
-    """A program with arrays x and y of 1000 floats on the device, and saxpy's header."""
-    start = """
-int main()
+static bool does(const char *wanted, const char *name)
+{
+    return !std::strcmp(wanted, name);
+}
+
+int main(int count, char **argv)
 {
     std::vector<float> x(1000, 1.0f), y(1000, 2.0f);
     void *x_, *y_;
@@ -132,96 +150,116 @@ int main()
     need(prism_upload(y_, y.data(), 4000));
     const float *dx = static_cast<const float *>(x_);
     float *dy = static_cast<float *>(y_);
-    const saxpy_n n(1000);
-    const saxpy_a a(3.0f);
-    (void)dx, (void)dy;
+#ifdef PRISM_IMAGES_FROM_FILES
+    if (count > 2)
+        need(saxpy_load_file(argv[2]));
+#endif
+    (void)count;
+%s
+    need(prism_synchronize(nullptr));
+    need(prism_download(y.data(), dy, 4000));
+    std::printf("%%g %%g\\n", double(y[0]), double(y[999]));
+}
 """
-    text = '#include "saxpy.h"\n' + PREFACE + start + body + "    return 0;\n}\n"
+
+
+def saxpy_program(saxpy: Path, folder: Path, *options: str, more: str = "") -> Path:
+    lines = [
+        f'    if (does(argv[1], "{name}")) {{\n        need({step});\n    }}'
+        for name, step in STEPS.items()
+    ]
+    text = f'#include "saxpy.h"\n{PREFACE}{MAIN % (chr(10).join(lines) + more)}'
     objects = () if "-DPRISM_IMAGES_FROM_FILES" in options else (str(saxpy / "saxpy.o"),)
     return program(folder, text, f"-I{saxpy}", *options, *objects)
 
 
+@pytest.fixture(scope="session")
+def host(saxpy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saxpy_program(saxpy, tmp_path_factory.mktemp("host"))
+
+
+@pytest.fixture(scope="session")
+def host_with_files(saxpy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saxpy_program(saxpy, tmp_path_factory.mktemp("host"), "-DPRISM_IMAGES_FROM_FILES")
+
+
 @pytest.mark.parametrize(
-    ("launch", "words"),
+    ("step", "words"),
     [
-        ("saxpy_launch({4, 128}, nullptr, n, a, saxpy_x(dx), saxpy_y(dy))",
-         "7: saxpy has blocks of 256 threads, not of 128"),
-        ("saxpy_launch(0, nullptr, n, a, saxpy_x(dx), saxpy_y(dy))",
-         "6: saxpy: a grid of 0 blocks; from 1 to 2147483647 are possible"),
-        ("saxpy_launch(unsigned(-1), nullptr, n, a, saxpy_x(dx), saxpy_y(dy))",
+        ("right", "5 5"),
+        ("twice", "8 8"),
+        ("block", "7: saxpy has blocks of 256 threads, not of 128"),
+        ("no blocks", "6: saxpy: a grid of 0 blocks; from 1 to 2147483647 are possible"),
+        ("too many blocks",
          "6: saxpy: a grid of 4294967295 blocks; from 1 to 2147483647 are possible"),
-        ("saxpy_launch(4, nullptr, n, a, saxpy_x(dx), "
-         "saxpy_y(reinterpret_cast<float *>(reinterpret_cast<char *>(dy) + 2)))",
-         "8: saxpy: `y` (0x700000002002) is not aligned to 4 bytes"),
+        ("odd", "8: saxpy: `y` (0x700000002002) is not aligned to 4 bytes"),
+        ("no context", "2: saxpy: this thread has no CUDA context; call prism_open, "
+         "cuCtxSetCurrent or cudaSetDevice first"),
     ],
 )  # fmt: skip
-def test_refuses(saxpy: Path, driver: Path, tmp_path: Path, launch: str, words: str) -> None:
-    host = saxpy_program(saxpy, tmp_path, f"    need({launch});\n")
-    assert execute(host, driver).stdout == f"{words}\n"
+def test_a_launch_is_done_or_refused(host: Path, driver: Path, step: str, words: str) -> None:
+    done = execute(host, driver, step)
+    assert (done.stdout, done.stderr) == (f"{words}\n", "")
+
+
+def test_a_fault_of_the_kernel_is_told_and_fails_the_launch(host: Path, driver: Path) -> None:
+    done = execute(host, driver, "beyond")
+    assert done.stdout == "10: saxpy: unspecified launch failure (CUDA error 719)\n"
+    assert "BOUNDS: reads 4 bytes right behind the end" in done.stderr
+    assert "saxpy.prism:16" in done.stderr
 
 
 def test_pointers_are_not_checked_in_release_builds(
     saxpy: Path, driver: Path, tmp_path: Path
 ) -> None:
-    odd = "reinterpret_cast<float *>(reinterpret_cast<char *>(dy) + 2)"
-    body = f"    need(saxpy_launch(1, nullptr, n, a, saxpy_x(dx), saxpy_y({odd})));\n"
-    done = execute(saxpy_program(saxpy, tmp_path, body, "-DNDEBUG"), driver)
+    done = execute(saxpy_program(saxpy, tmp_path, "-DNDEBUG"), driver, "odd")
     assert "10: saxpy: unspecified launch failure (CUDA error 719)" in done.stdout
     assert "ALIGN" in done.stderr
 
 
-LAUNCH = "    need(saxpy_launch(4, nullptr, n, a, saxpy_x(dx), saxpy_y(dy)));\n"
-CHECK = """\
-    need(prism_synchronize(nullptr));
-    need(prism_download(y.data(), dy, 4000));
-    for (float each : y)
-        if (each != 5.0f)
-            return 1;
-    std::puts("right");
-"""
-
-
-def test_a_missing_target_is_told_with_the_device(
-    saxpy: Path, driver: Path, tmp_path: Path
-) -> None:
-    host = saxpy_program(saxpy, tmp_path, LAUNCH + CHECK)
+def test_a_missing_target_is_told_with_the_device(host: Path, driver: Path) -> None:
     for device in ("sm_80", "sm_86", "sm_90a", "sm_120"):  # PTX for sm_80 runs on all later ones
-        assert execute(host, driver, PRISM_CPU_DEVICE=device).stdout == "right\n"
-    assert execute(host, driver, PRISM_CPU_DEVICE="sm_75").stdout == (
+        assert execute(host, driver, "right", PRISM_CPU_DEVICE=device).stdout == "5 5\n"
+    assert execute(host, driver, "right", PRISM_CPU_DEVICE="sm_75").stdout == (
         "3: saxpy was built for sm_80, sm_90a, which the device (prismc on the CPU, sm_75) does "
         "not run; build with --target sm_75\n"
     )
 
 
-def test_a_driver_older_than_the_ptx_is_told(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+def test_a_driver_older_than_the_ptx_is_told(host: Path, driver: Path) -> None:
     """Field fault E02: the version of the driver and that of the PTX."""
-    host = saxpy_program(saxpy, tmp_path, LAUNCH)
-    said = execute(host, driver, PRISM_CPU_CUDA="11.2").stdout
+    said = execute(host, driver, "right", PRISM_CPU_CUDA="11.2").stdout
     assert said.startswith("3: saxpy: the driver (CUDA 11.2) does not know PTX ")
     assert "build with --target sm_80, or install a newer driver" in said
 
 
-def test_images_are_tried_from_the_best_on(saxpy: Path, driver: Path, tmp_path: Path) -> None:
-    host = saxpy_program(saxpy, tmp_path, LAUNCH + LAUNCH + CHECK.replace("5", "8"))
+def test_images_are_tried_from_the_best_on(host: Path, driver: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    assert execute(host, driver, PRISM_CPU_LOG=str(log)).stdout == "right\n"
+    assert execute(host, driver, "twice", PRISM_CPU_LOG=str(log)).stdout == "8 8\n"
     loads = [line for line in log.read_text().splitlines() if "Load" in line]
     assert loads == ["cuModuleLoadData machine code: refused", "cuModuleLoadData PTX: 0"]
 
 
-def test_without_a_driver(saxpy: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    host = saxpy_program(saxpy, tmp_path, LAUNCH)
-    assert execute(host, tmp_path / "empty").stdout.startswith("1: there is no CUDA driver here (")
+def test_without_a_driver(host: Path, tmp_path: Path) -> None:
+    said = execute(host, tmp_path, "right").stdout
+    assert said.startswith("1: there is no CUDA driver here (")
 
 
-def test_without_a_context(saxpy: Path, driver: Path, tmp_path: Path) -> None:
-    text = f'#include "saxpy.h"\n{PREFACE}int main()\n{{\n'
-    text += "    need(saxpy_launch(1, nullptr, saxpy_n(1), saxpy_a(1.0f), saxpy_x(nullptr), "
-    text += "saxpy_y(nullptr)));\n}\n"
-    host = program(tmp_path, text, f"-I{saxpy}", str(saxpy / "saxpy.o"))
-    said = execute(host, driver).stdout
-    assert said.startswith("2: saxpy: this thread has no CUDA context; call prism_open")
+@pytest.mark.parametrize("kind", ["ptx", "cubin"])
+def test_images_from_a_file(
+    host_with_files: Path, driver: Path, tmp_path: Path, kind: str
+) -> None:
+    build(EXAMPLES / "saxpy.prism", tmp_path, "--emit", kind)
+    said = execute(host_with_files, driver, "right", str(tmp_path / f"saxpy.{kind}")).stdout
+    # The CPU driver takes no machine code.
+    assert said == "5 5\n" if kind == "ptx" else said.startswith("3: saxpy was built for sm_80")
+
+
+def test_a_file_that_is_no_image(host_with_files: Path, driver: Path) -> None:
+    said = execute(host_with_files, driver, "right").stdout
+    assert said == "4: saxpy: call saxpy_load_file first\n"
+    said = execute(host_with_files, driver, "right", "/nowhere").stdout
+    assert said == "4: saxpy: `/nowhere` cannot be read\n"
 
 
 def test_a_header_of_another_build_is_stale(driver: Path, tmp_path: Path) -> None:
@@ -240,35 +278,7 @@ kernel k(n: {}):
     assert said.startswith("5: k: the header and the linked image are of different builds")
 
 
-@pytest.mark.parametrize("kind", ["ptx", "cubin"])
-def test_images_from_a_file(saxpy: Path, driver: Path, tmp_path: Path, kind: str) -> None:
-    image = tmp_path / f"saxpy.{kind}"
-    build(EXAMPLES / "saxpy.prism", tmp_path, "--emit", kind)
-    load = f'    need(saxpy_load_file("{image}"));\n'
-    option = "-DPRISM_IMAGES_FROM_FILES"
-    (tmp_path / "saxpy.o").unlink()
-    host = saxpy_program(saxpy, tmp_path, load + LAUNCH + CHECK, option)
-    said = execute(host, driver).stdout
-    # The CPU driver takes no machine code.
-    assert said == "right\n" if kind == "ptx" else said.startswith("3: saxpy was built for sm_80")
-    host = saxpy_program(saxpy, tmp_path, LAUNCH, option)
-    assert execute(host, driver).stdout == "4: saxpy: call saxpy_load_file first\n"
-    host = saxpy_program(saxpy, tmp_path, '    need(saxpy_load_file("/nowhere"));\n', option)
-    assert execute(host, driver).stdout == "4: saxpy: `/nowhere` cannot be read\n"
-
-
-def test_a_fault_of_the_kernel_is_told_and_fails_the_launch(
-    saxpy: Path, driver: Path, tmp_path: Path
-) -> None:
-    launch = "saxpy_launch(4, nullptr, n, a, saxpy_x(dx + 1), saxpy_y(dy))"
-    done = execute(saxpy_program(saxpy, tmp_path, f"    need({launch});\n"), driver)
-    assert done.stdout == "10: saxpy: unspecified launch failure (CUDA error 719)\n"
-    assert "BOUNDS: reads 4 bytes right behind the end" in done.stderr
-    assert "saxpy.prism:16" in done.stderr
-
-
-def test_threads_may_launch_at_once(saxpy: Path, driver: Path, tmp_path: Path) -> None:
-    body = """
+THREADS = """
     struct CUctx_st *context;
     need(prism_cuda_(prism_the_driver_.context(&context), "cuCtxGetCurrent"));
     std::vector<std::thread> threads;
@@ -279,22 +289,23 @@ def test_threads_may_launch_at_once(saxpy: Path, driver: Path, tmp_path: Path) -
             void *own;
             need(prism_allocate(4000, &own));
             need(prism_upload(own, std::vector<float>(1000, float(i)).data(), 4000));
-            failures += saxpy_launch(4, nullptr, n, a, saxpy_x(dx),
-                                     saxpy_y(static_cast<float *>(own))) != PRISM_OK;
+            failures += launch(4, dx, static_cast<float *>(own)) != PRISM_OK;
             std::vector<float> back(1000);
             need(prism_download(back.data(), own, 4000));
             failures += back[999] != 3.0f + float(i);
         });
     for (std::thread &each : threads)
         each.join();
-    std::printf("%d\\n", int(failures));
+    std::printf("%d failures\\n", int(failures));
 """
-    text = saxpy_program(saxpy, tmp_path, "")
-    source = (text.parent / "host.cpp").read_text().replace("    return 0;", body + "    return 0;")
-    source = "#include <atomic>\n#include <thread>\n" + source
-    host = program(tmp_path, source, f"-I{saxpy}", "-pthread", str(saxpy / "saxpy.o"))
+
+
+def test_threads_may_launch_at_once(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+    options = ("-pthread", "-include", "atomic", "-include", "thread")
+    host = saxpy_program(saxpy, tmp_path, *options, more=THREADS)
     log = tmp_path / "log"
-    assert execute(host, driver, PRISM_CPU_LOG=str(log)).stdout == "0\n"
+    said = execute(host, driver, "threads", PRISM_CPU_LOG=str(log)).stdout
+    assert said == "0 failures\n2 2\n"
     assert log.read_text().count("cuModuleLoadData PTX: 0") == 1
 
 

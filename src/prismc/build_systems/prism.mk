@@ -11,6 +11,9 @@
 # Each source gives an object, a header and a record in the folder PRISM_DIR. Files of one name in
 # different folders would meet there: give sources names of their own.
 
+# The first goal stays that of the makefile.
+prism-goal := $(.DEFAULT_GOAL)
+
 PRISMC ?= prismc
 PRISM_TARGETS ?= sm_80
 PRISM_DIR ?= build/prism
@@ -41,3 +44,5 @@ $(foreach source,$(PRISM_SOURCES),$(eval $(call prism-rule,$(source))))
 $(PRISM_OBJECTS) $(PRISM_HEADERS) $(PRISM_RECORDS): $(PRISM_DIR)/.settings
 
 -include $(wildcard $(PRISM_OBJECTS:.o=.d))
+
+.DEFAULT_GOAL := $(prism-goal)

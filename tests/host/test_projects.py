@@ -1,0 +1,248 @@
+"""The projects in `examples/`, copied and built by make and Ninja, gcc and clang; what is rebuilt.
+
+What a build makes is what it says: no test waits for a clock.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from host.support import ROOT, require
+
+EXAMPLES = ROOT / "examples"
+COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
+
+
+@pytest.fixture(scope="module")
+def prismc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiler of this checkout as a program."""
+    program = tmp_path_factory.mktemp("bin") / "prismc"
+    call = "import sys; from prismc.cli.entry import main; sys.exit(main())"
+    path = ROOT / "src"
+    program.write_text(
+        f"#!/bin/sh\nexport PYTHONPATH='{path}'\nexec '{sys.executable}' -c '{call}' \"$@\"\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def copied(name: str, folder: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLES / name, folder / name, ignore=lambda _, __: ["build"]))
+
+
+def run(command: Sequence[str | Path], folder: Path, **environment: str) -> str:
+    """What a command prints; it must succeed."""
+    for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        environment.setdefault(variable, "")
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def made(said: str) -> set[str]:
+    """The files that a build says it makes, by their stems; programs and libraries are left out."""
+    sources = re.findall(r"([\w-]+)\.(?:prism|cpp|c)(?: -o|\.o$| *$)", said, re.MULTILINE)
+    return set(sources)
+
+
+# ------------------------------------------------------------------ make
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """In the place of a C++ compiler: finds all headers, makes outputs that are not to be run."""
+    script = tmp_path_factory.mktemp("bin") / "c++"
+    script.write_text(
+        "#!/bin/sh\ncase \" $* \" in\n*\" -c \"*) exec g++ -E \"$@\";;\nesac\n"
+        'while [ "$1" != -o ]; do shift; done\ntouch "$2"\n'
+    )
+    script.chmod(0o755)
+    return f"CXX={script}"
+
+
+def make(prismc: Path, folder: Path, *arguments: str, compiler: str = "gcc") -> str:
+    require("make")
+    require(COMPILERS[compiler][0])
+    c, cpp = COMPILERS[compiler]
+    return run(["make", f"PRISMC={prismc}", f"CC={c}", f"CXX={cpp}", *arguments], folder)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_make_project_passes_its_tests(prismc: Path, tmp_path: Path, compiler: str) -> None:
+    said = make(prismc, copied("cpp-make", tmp_path), "-j2", "test", compiler=compiler)
+    assert "all is well" in said
+    assert "-1.2247 0.0000 1.2247" in said
+
+
+def test_make_rebuilds_exactly_what_depends_on_a_file(
+    prismc: Path, quick: str, tmp_path: Path
+) -> None:
+    folder = copied("cpp-make", tmp_path)
+    everything = {"moments", "standardise", "main", "standardise_rows"}
+    assert made(make(prismc, folder, quick)) == everything
+    assert made(make(prismc, folder, quick)) == set()
+    (folder / "kernels" / "rows.prism").touch()  # both kernels import it
+    assert made(make(prismc, folder, quick)) == everything
+    assert made(make(prismc, folder, quick)) == set()
+    (folder / "kernels" / "standardise.prism").touch()
+    assert made(make(prismc, folder, quick)) == {"standardise", "standardise_rows"}
+    (folder / "src" / "main.cpp").touch()
+    assert made(make(prismc, folder, quick)) == {"main"}
+    assert made(make(prismc, folder, quick)) == set()
+
+
+def test_make_follows_imports_that_come_and_go(prismc: Path, tmp_path: Path) -> None:
+    """Field fault E04: a.prism imports b.prism; b is touched; the import is deleted."""
+    folder = tmp_path / "project" / "kernels"
+    folder.mkdir(parents=True)
+    (folder.parent / "Makefile").write_text(
+        "all:\nPRISM_SOURCES := kernels/a.prism\ninclude $(shell $(PRISMC) --make-fragment)\n"
+        "all: $(PRISM_OBJECTS)\n"
+    )
+    kernel = "@requires(grid[1], block[1], thread[N])\nkernel a():\n    pass\n"
+    (folder / "b.prism").write_text("const N: int = 32\n")
+    (folder / "a.prism").write_text(f"from b import N\n\n{kernel}")
+    project = folder.parent
+    assert made(make(prismc, project)) == {"a"}
+    assert made(make(prismc, project)) == set()
+    (folder / "b.prism").touch()
+    assert made(make(prismc, project)) == {"a"}
+    assert made(make(prismc, project)) == set()
+    (folder / "a.prism").write_text(f"const N: int = 64\n\n{kernel}")
+    (folder / "a.prism").touch()
+    assert made(make(prismc, project)) == {"a"}
+    assert "64" in (project / "build/prism/a.h").read_text().partition("a_THREADS = ")[2][:3]
+    (folder / "b.prism").unlink()
+    assert made(make(prismc, project)) == set()
+
+
+def test_make_notices_other_settings(prismc: Path, tmp_path: Path) -> None:
+    folder = copied("cpp-make", tmp_path)
+    objects = "build/prism/moments.o"
+    assert made(make(prismc, folder, objects)) == {"moments"}
+    assert made(make(prismc, folder, objects)) == set()
+    assert made(make(prismc, folder, objects, "PRISM_TARGETS=sm_80")) == {"moments"}
+    assert "moments_TARGETS \"sm_80\"" in (folder / "build/prism/moments.h").read_text()
+
+
+def test_make_mends_what_was_deleted(prismc: Path, quick: str, tmp_path: Path) -> None:
+    folder = copied("cpp-make", tmp_path)
+    make(prismc, folder, quick)
+    for name in ("moments.o", "moments.h", "moments.json"):
+        (folder / "build/prism" / name).unlink()
+        make(prismc, folder, f"build/prism/{name}")
+        assert (folder / "build/prism" / name).exists()
+
+
+def test_parallel_make_never_fails(prismc: Path, quick: str, tmp_path: Path) -> None:
+    folder = copied("cpp-make", tmp_path)
+    for _ in range(10):
+        make(prismc, folder, "clean")
+        make(prismc, folder, "-j8", quick)
+        assert (folder / "build" / "standardise").exists()
+
+
+def test_a_failed_build_leaves_nothing_half_made(
+    prismc: Path, quick: str, tmp_path: Path
+) -> None:
+    folder = copied("cpp-make", tmp_path)
+    source = folder / "kernels" / "moments.prism"
+    text = source.read_text()
+    source.write_text(text.replace("average: f32", "average: nothing"))
+    with pytest.raises(AssertionError, match="error"):
+        make(prismc, folder, quick)
+    assert not (folder / "build" / "prism" / "moments.h").exists()
+    source.write_text(text)
+    make(prismc, folder, quick)
+
+
+# ------------------------------------------------------------------ CMake
+
+
+@pytest.fixture(params=["Ninja", "Unix Makefiles"])
+def cmake(request: pytest.FixtureRequest, prismc: Path) -> Callable[..., str]:
+    """Configure and build the CMake project, or only build it again."""
+    require("cmake")
+    require("ninja" if request.param == "Ninja" else "make")
+
+    def build(folder: Path, *options: str, compiler: str = "gcc") -> str:
+        require(COMPILERS[compiler][0])
+        if not (folder / "build").exists():
+            where = run([prismc, "--cmake-dir"], folder).rstrip("\n")
+            run(
+                ["cmake", "-S", ".", "-B", "build", "-G", request.param,
+                 f"-DCMAKE_C_COMPILER={COMPILERS[compiler][0]}", f"-Dprismc_DIR={where}",
+                 f"-DPRISMC_EXECUTABLE={prismc}"],
+                folder,
+            )  # fmt: skip
+        return run(["cmake", "--build", "build", *options], folder)
+
+    return build
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_cmake_project_passes_its_tests(
+    cmake: Callable[..., str], tmp_path: Path, compiler: str
+) -> None:
+    folder = copied("cpp-cmake", tmp_path)
+    cmake(folder, "-j2", compiler=compiler)
+    said = run(["ctest", "--test-dir", "build"], folder)
+    assert "100% tests passed, 0 tests failed out of 2" in said
+
+
+def test_cmake_rebuilds_exactly_what_depends_on_a_file(
+    cmake: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = copied("cpp-cmake", tmp_path)
+    cmake(folder, "-j2")
+    assert made(cmake(folder)) == set()
+    (folder / "kernels" / "blend.prism").touch()
+    # Ninja goes on only where an output is another one; make compares times.
+    is_ninja = (folder / "build" / "build.ninja").exists()
+    assert made(cmake(folder)) == ({"blend"} if is_ninja else {"blend", "pictures"})
+    assert made(cmake(folder)) == set()
+    pixels = folder / "kernels" / "pixels.prism"
+    pixels.write_text(pixels.read_text().replace("= 256", "= 128"))
+    pixels.touch()
+    assert made(cmake(folder)) == {"blend", "stretch", "pictures", "test_pictures"}
+    assert made(cmake(folder)) == set()
+    (folder / "src" / "pictures.c").touch()
+    assert made(cmake(folder)) == {"pictures"}
+
+
+def test_cmake_notices_other_targets(cmake: Callable[..., str], tmp_path: Path) -> None:
+    folder = copied("cpp-cmake", tmp_path)
+    cmake(folder, "--target", "kernels")
+    listing = folder / "CMakeLists.txt"
+    listing.write_text(listing.read_text().replace("sm_80 sm_90", "sm_80"))
+    listing.touch()
+    assert made(cmake(folder, "--target", "kernels")) >= {"blend", "stretch"}
+    header = folder / "build" / "kernels.prism" / "blend.h"
+    assert 'blend_TARGETS "sm_80"' in header.read_text()
+
+
+def test_cmake_tells_of_a_wrong_call(prismc: Path, tmp_path: Path) -> None:
+    require("cmake")
+    text = "cmake_minimum_required(VERSION 3.20)\nproject(x LANGUAGES CXX)\n"
+    text += "find_package(prismc 0.1 REQUIRED)\nprism_add_library(k {})\n"
+    where = run([prismc, "--cmake-dir"], tmp_path).rstrip("\n")
+    options = [f"-Dprismc_DIR={where}", f"-DPRISMC_EXECUTABLE={prismc}"]
+    wrong = {"TARGETS sm_80": "name the SOURCES", "a.prism": "what is `a.prism`"}
+    for arguments, words in wrong.items():
+        (tmp_path / "CMakeLists.txt").write_text(text.format(arguments))
+        with pytest.raises(AssertionError, match=words):
+            run(["cmake", "-B", "build", *options], tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(text.replace("0.1", "99.1"))
+    with pytest.raises(AssertionError, match=r"prismcConfig\.cmake, version"):
+        run(["cmake", "-B", "build2", *options], tmp_path)
