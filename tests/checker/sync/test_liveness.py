@@ -1,4 +1,4 @@
-"""The check for deadlocks, over protocols written by hand: it finds all faults, and nothing else."""
+"""The check for deadlocks, over protocols written by hand: it finds faults, and nothing else."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from checker.sync.plans import planned
-from checker.sync.random_programs import Program
+from checker.sync.random_programs import FUNCTIONS, Program
 from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.sync import conflicts as conflicts_module
@@ -38,7 +38,7 @@ def functions(text: str) -> list[Function]:
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_not_near_never_meets(seed: int) -> None:
     looked_at = 0
-    for function in functions(Program(seed).text):
+    for function in functions(FUNCTIONS + Program(seed).text):
         graph, judge = function.planned.graph, function.conflicts
         for earlier, later in product(graph.accesses, repeat=2):
             near = judge.near(later)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from types import MappingProxyType
 
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
@@ -172,18 +173,24 @@ class Accesses:
     # ----------------------------------------------------------------------- footprints
 
     def counters(
-        self, expressions: Iterable[typed.Expression], here: Here, threads: int
+        self,
+        expressions: Iterable[typed.Expression],
+        here: Here,
+        threads: int,
+        cycles: Mapping[int, int] = MappingProxyType({}),
     ) -> tuple[tuple[int, ...], Iterator[dict[int, int]]]:
-        """The loops around that the expressions depend on, and all values of their counters.
+        """The loops around that the expressions depend on, and all values of their counters; of
+        those in `cycles` so many.
 
         The outermost ones are left out where that would be too much to evaluate; their counters
         are symbols then.
         """
         depends = frozenset().union(*map(self.evaluator.counted_loops, expressions))
-        loops = [loop for loop in here.loops if loop in depends and loop in self._trips]
-        while loops and threads * _volume(self._trips[loop] for loop in loops) > MOST_ELEMENTS:
+        counts = {**self._trips, **cycles}
+        loops = [loop for loop in here.loops if loop in depends and loop in counts]
+        while loops and threads * _volume(counts[loop] for loop in loops) > MOST_ELEMENTS:
             loops.pop(0)
-        ranges = [range(self._trips[loop]) for loop in loops]
+        ranges = [range(counts[loop]) for loop in loops]
         values = (dict(zip(loops, at, strict=True)) for at in product(*ranges))
         return tuple(loops), values
 
@@ -205,9 +212,25 @@ class Accesses:
         return plus(index, constant(base)) if base != 0 else index
 
     def _footprint(self, path: Path, index: typed.Expression, here: Here, lanes: int) -> Footprint:
+        """With remainders of counters that do not end, if that makes all the difference."""
+        plain = self._evaluated(path, index, here, lanes, {})
+        cycles = {loop: n for loop, n in self.evaluator.cycles.items() if loop in here.loops}
+        if not cycles or not _depends_on(plain, cycles):
+            return plain
+        turning = self._evaluated(path, index, here, lanes, cycles)
+        return plain if _depends_on(turning, cycles) else turning
+
+    def _evaluated(
+        self,
+        path: Path,
+        index: typed.Expression,
+        here: Here,
+        lanes: int,
+        cycles: Mapping[int, int],
+    ) -> Footprint:
         threads = here.threads
         parts = [index, *(guard.condition for guard in here.guards), *_offsets(path)]
-        loops, values = self.counters(parts, here, threads.bit_count() * lanes)
+        loops, values = self.counters(parts, here, threads.bit_count() * lanes, cycles)
         points: list[Point] = []
         is_certain = True
         for counters in values:
@@ -229,7 +252,7 @@ class Accesses:
             )
         if not points:
             return Footprint(threads=0)
-        return footprint_of(tuple(points), loops, lanes, is_certain=is_certain)
+        return footprint_of(tuple(points), loops, lanes, is_certain=is_certain, cycles=cycles)
 
     def _conditions(self, here: Here, counters: Counters) -> Inside:
         threads, is_certain = here.threads, True
@@ -273,6 +296,15 @@ class Accesses:
                     _bound_symbols(low, high, gap, rows)
             case _:
                 pass
+
+
+def _depends_on(footprint: Footprint, loops: Collection[int]) -> bool:
+    """Whether a footprint is unknown, or has symbols that change with these loops in a way that is
+    not known."""
+    atoms = (atom for each in (*footprint.common, *footprint.varying) for atom in each)
+    return bool(footprint.threads and not footprint.points) or any(
+        not atom.step and any(loop in loops for loop in atom.loops) for atom in atoms
+    )
 
 
 class Inside(Record):

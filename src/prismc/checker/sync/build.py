@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.sync.accesses import Accesses, Guard, Here
 from prismc.checker.sync.coverage import NONE, Queue, commit
+from prismc.checker.sync.cycles import cycles_of
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.evaluate import Bodies, Evaluator
 from prismc.checker.sync.events import Events, synchronised
@@ -68,6 +69,7 @@ def build_graph(
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
     evaluator = Evaluator(definitions, bodies, threads, block_threads)
+    evaluator.cycles = cycles_of(body.statements, evaluator)
     returned = {symbol: callee.returned for symbol, callee in callees.items()}
     shown = shown_registers(body, callees)
     pointers = Pointers(body, definitions, memory, returned, threads, shown)

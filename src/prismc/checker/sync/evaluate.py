@@ -77,6 +77,8 @@ class Evaluator:
         self._bound: dict[typed.Variable, Form | None] = {}
         self._cache: dict[tuple[int, tuple[tuple[int, int], ...]], Form | None] = {}
         self._depends: dict[typed.Variable, frozenset[int]] = {}
+        # After how many iterations remainders of a loop's counter come again, by the loop's id.
+        self.cycles: Mapping[int, int] = {}
         self._loops: tuple[int, ...] = ()
 
     # ----------------------------------------------------------------------- questions
@@ -112,8 +114,16 @@ class Evaluator:
         trips = max(0, -(-(stop - start) // step))
         return (start, step, trips) if trips <= _MOST_TRIPS else None
 
+    def counts_up(self, loop: typed.For) -> bool:
+        """Whether a loop counts upwards from a constant in constant steps, to an end that is not
+        constant."""
+        start, step = self._constant(loop.start), self._constant(loop.step)
+        return (
+            self.trips(loop) is None and (start or 0) >= 0 and start is not None and (step or 0) > 0
+        )
+
     def counted_loops(self, expression: typed.Expression) -> frozenset[int]:
-        """The loops with constant bounds that an expression's value depends on."""
+        """The loops on whose counters an expression's value depends."""
         match expression:
             case typed.Read(variable=variable):
                 return self._loops_of(variable)
@@ -143,7 +153,7 @@ class Evaluator:
             loop = self._definitions.counters.get(variable)
             definition = self._definitions.of(variable)
             if loop is not None:
-                found = frozenset({loop.id}) if self.trips(loop) else frozenset()
+                found = frozenset({loop.id})
             elif definition is not None and definition.value is not None:
                 found = self.counted_loops(definition.value)
             else:
@@ -189,6 +199,8 @@ class Evaluator:
         trips = self.trips(loop)
         if trips is not None and loop.id in counters:
             return constant(trips[0] + trips[1] * counters[loop.id])
+        if loop.id in counters:
+            return self._turning(loop, counters[loop.id], definition.loops)
         start, step = self._form(loop.start, counters), self._constant(loop.step)
         natural = None if start is None else lower_bound(start)
         # A step that is not constant counts up (decision 0043).
@@ -201,6 +213,20 @@ class Evaluator:
             is_regular=step is not None,
             is_natural=natural is not None and least(natural) >= 0 and (step is None or step > 0),
         )
+
+    def _turning(self, loop: typed.For, rest: int, loops: tuple[int, ...]) -> Form | None:
+        """The counter of a loop that is `rest` iterations after a multiple of its cycle."""
+        start, step = self._constant(loop.start), self._constant(loop.step)
+        assert start is not None, "only loops from a constant have cycles"
+        assert step is not None, "only loops in constant steps have cycles"
+        turns = self._symbol(
+            f"turns of {loop.variable.name}",
+            ("turns", loop.variable.id),
+            width_of(loop.variable.perspective),
+            loops,
+            is_natural=True,
+        )
+        return plus(scaled(turns, step * self.cycles[loop.id]), constant(start + step * rest))
 
     def _symbol(
         self,
@@ -374,8 +400,11 @@ def _sum_or_product(sign: str, left: Form, right: Form) -> Form | None:
 
 
 def _split(sign: str, left: Form, right: Form) -> Form | None:
-    """`(8 * k + r) / 8` is `k + r / 8` for symbols and remainders that are not negative."""
+    """`(8 * k + r) / 8` is `k + r / 8` for symbols and remainders that are not negative. A mask of
+    low bits takes a remainder, too."""
     divisor = known(right)
+    if sign == "&" and isinstance(divisor, int) and divisor > 0 and not divisor & (divisor + 1):
+        sign, divisor = "%", divisor + 1
     bound = lower_bound(left)
     if sign not in ("/", "%") or not isinstance(divisor, int) or divisor <= 0:
         return None

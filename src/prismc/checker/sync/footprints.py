@@ -8,7 +8,7 @@ at one time. Unknown means that the accesses may meet (decision 0061).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import repeat
+from itertools import product, repeat
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -42,6 +42,7 @@ class Footprint(Record):
     """`lanes` elements from each point's on. No points: any element.
 
     `loops` are the loops whose counters the points go through; the counters are iteration numbers.
+    Of a loop in `cycles` they go through so many iterations only, which come again and again.
     `threads` holds all that may access; with `is_certain` they all do. `common` is what all points
     share, `varying` the products of symbols whose coefficients differ.
     """
@@ -50,6 +51,7 @@ class Footprint(Record):
     lanes: int = 1
     loops: tuple[int, ...] = ()
     points: tuple[Point, ...] = ()
+    cycles: Mapping[int, int] = MappingProxyType({})
     is_certain: bool = True
     common: Mapping[Monomial, int] = MappingProxyType({})
     varying: tuple[Monomial, ...] = ()
@@ -76,7 +78,12 @@ def unknown_footprint(threads: int) -> Footprint:
 
 
 def footprint_of(
-    points: tuple[Point, ...], loops: tuple[int, ...], lanes: int, *, is_certain: bool
+    points: tuple[Point, ...],
+    loops: tuple[int, ...],
+    lanes: int,
+    *,
+    is_certain: bool,
+    cycles: Mapping[int, int] | None = None,
 ) -> Footprint:
     """A footprint of points that are all known."""
     common: dict[Monomial, int] = {}
@@ -97,6 +104,7 @@ def footprint_of(
         lanes=lanes,
         loops=loops,
         points=points,
+        cycles={loop: cycle for loop, cycle in (cycles or {}).items() if loop in loops},
         is_certain=is_certain,
         common=common,
         varying=tuple(varying),
@@ -249,6 +257,13 @@ def _pairs_of_tables(
             continue
         if alignment.ordered is None:
             yield before[0], later[0]
+        elif cycle := first.cycles.get(alignment.ordered):
+            distances = {
+                distance % cycle for distance in range(least, min(most, least + cycle) + 1)
+            }
+            for (early, mine_at), (order, table) in product(before.items(), later.items()):
+                if (order - early) % cycle in distances:
+                    yield mine_at, table
         elif least == most:
             for order, table in later.items():
                 if order - least in before:

@@ -78,7 +78,7 @@ def _stays_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
         return False
     owner: dict[int, int] = {}
     for footprint in (mine, other):
-        if loops[0] not in footprint.loops or not footprint.points:
+        if loops[0] not in footprint.loops or loops[0] in footprint.cycles:
             return False
         place = footprint.loops.index(loops[0])
         for point in footprint.points:

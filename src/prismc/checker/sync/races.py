@@ -67,13 +67,13 @@ def report_meetings(conflicts: Conflicts, barriers: Iterable[Barrier], sink: Sin
 
 def _piece(reason: Conflict) -> int:
     """Threads of the smallest piece of one execution of a partition that both accesses go through;
-    0 if there is none. What is claimed is one piece, and whoever owns it may hand it on."""
+    0 if there is none below a block. What is claimed is one piece, which its owner may hand on."""
     loops = [loop for loop, _ in reason.crossed]
     sizes = [
         mine.size
         for mine in reason.earlier.views
         for other in reason.later.views
-        if mine.view == other.view and mine.keeps_pieces(loops) and not mine.is_claim
+        if mine.view == other.view and mine.size and mine.keeps_pieces(loops) and not mine.is_claim
     ]
     return min(sizes, default=0)
 
