@@ -54,3 +54,14 @@ def check_program(
         settings=settings,
         plan=plan,
     )
+
+
+def check_further_target(checked: CheckedProgram, target: Target, sink: Sink) -> None:
+    """Report what a further target refuses of a program that was checked with the same settings.
+
+    The facts are those that are there: they depend on a target's limits only where one is exceeded.
+    """
+    check_needs(checked.program, target, sink)
+    memory = bound_memory(checked.program, checked.perspectives, target, sink)
+    check_target(checked.plan, target, sink)
+    charge_mbarriers(checked.program, memory, checked.plan.areas, target, sink)

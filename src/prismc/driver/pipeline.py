@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from prismc.driver.errors import NoSuchOperation, TooLarge
-from prismc.driver.session import Session
+from prismc.driver.options import Options
+from prismc.driver.session import Made, Session
 from prismc.hardware.features import Feature
 from prismc.source.files import SourceFile
 from prismc.source.record import replace
@@ -34,11 +35,27 @@ class View(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A step of the pipeline; `views` tells what can be printed after it."""
+    """A step of the pipeline; `views` tells what can be printed after it.
+
+    `reads` gives all options that its result depends on: it is not run again while these and what
+    it starts from are the same. A stage without `reads` runs every time.
+    """
 
     name: str
     run: Callable[[Session, Any], Any]
     views: Callable[[], tuple[View, ...]]
+    reads: Callable[[Options], object] | None = None
+
+    def fact(self, session: Session, source: Any) -> Any:
+        """What the stage makes of `source`, or has made of it before."""
+        if self.reads is None:
+            return self.run(session, source)
+        options, earlier = self.reads(session.options), session.made.get(self.name)
+        if earlier is not None and earlier.source is source and earlier.options == options:
+            return earlier.fact
+        fact = self.run(session, source)
+        session.made[self.name] = Made(source, options, fact)
+        return fact
 
 
 # --------------------------------------------------------------------------- parse
@@ -49,9 +66,10 @@ def _parse(session: Session, file: SourceFile) -> ModuleGraph:
     from prismc.frontend.modules import load_program
 
     include = session.options.include
-    session.graph = load_program(
-        (file,), include, session.files, session.sink, session.parsed
-    )
+    session.graph = None
+    session.graph = None
+    include = session.options.include
+    session.graph = load_program((file,), include, session.files, session.sink, session.parsed)
     return session.graph
 
 
@@ -78,7 +96,7 @@ def _tree_views() -> tuple[View, ...]:
 
 def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
     """Trees to facts: names, types, perspectives, memory, the synchronisation plan."""
-    from prismc.checker.check import check_program
+    from prismc.checker.check import check_further_target, check_program
     from prismc.checker.sync.races import Races
     from prismc.checker.sync.settings import Placement, SyncSettings
 
@@ -88,8 +106,15 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
         placement=Placement(options.placement),
         has_mbarriers=options.target.has(Feature.MBARRIER),
     )
+    chosen = (settings, options.defines, races)
+    earlier = session.made.get(CHECKS)
+    if earlier is not None and earlier.source is graph and earlier.options == chosen:
+        check_further_target(earlier.fact, options.target, session.sink)
+        return cast("CheckedProgram", earlier.fact)
     defines = dict(options.defines)
-    return check_program(graph, defines, options.target, session.sink, races, settings)
+    checked = check_program(graph, defines, options.target, session.sink, races, settings)
+    session.made[CHECKS] = Made(graph, chosen, checked)
+    return checked
 
 
 def _fact_views() -> tuple[View, ...]:
@@ -142,6 +167,10 @@ def _lower(session: Session, checked: CheckedProgram) -> Module | None:
         keeps_assumptions=session.options.assumptions,
     )
     return None if session.sink.has_errors() else module
+
+
+def _lowering_options(options: Options) -> object:
+    return options.dropped_sync, options.asserts, options.assumptions
 
 
 def _without_dropped(session: Session, checked: CheckedProgram) -> CheckedProgram:
@@ -208,10 +237,10 @@ def _cuda_views() -> tuple[View, ...]:
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage("parse", _parse, _tree_views),
+    Stage("parse", _parse, _tree_views, lambda options: options.include),
     Stage("check", _check, _fact_views),
-    Stage("lower", _lower, _ir_views),
-    Stage("optimise", _optimise, _pass_views),
+    Stage("lower", _lower, _ir_views, _lowering_options),
+    Stage("optimise", _optimise, _pass_views, lambda options: options.verify),
     Stage("emit", _emit, _cuda_views),
 )
 CHECKS = "check"  # the last stage of `prismc check`
@@ -227,10 +256,10 @@ def run_stages(
     large for the interpreter is an ordinary problem.
     """
     fact: Any = file
-    session.root, session.graph = file.name, None
+    session.root = file.name
     try:
         for stage in STAGES:
-            fact = stage.run(session, fact)
+            fact = stage.fact(session, fact)
             if facts is not None:
                 facts[stage.name] = fact
             if fact is None or stage.name == last:

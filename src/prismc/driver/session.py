@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
@@ -16,11 +16,20 @@ if TYPE_CHECKING:
 FINE, PROGRAM_WRONG, ENVIRONMENT_WRONG, OUR_BUG = 0, 1, 2, 3
 
 
+class Made(NamedTuple):
+    """What a stage made, of what, and under which of the options that it reads."""
+
+    source: Any
+    options: object
+    fact: Any
+
+
 class Session:
     """One run over any number of root files; `root` names the one that is being compiled.
 
     With a `cache`, what earlier runs found out is not worked out again. `parsed` holds the trees of
-    files that were parsed so far, `graph` the modules of the root that was parsed last.
+    files that were parsed so far, `graph` the modules of the root that was parsed last, and `made`
+    what each stage made last: for a further target, most stages have nothing new to do.
     """
 
     def __init__(
@@ -31,6 +40,7 @@ class Session:
         self.cache = cache
         self.parsed: ParsedFiles = {}
         self.graph: ModuleGraph | None = None
+        self.made: dict[str, Made] = {}
         self.sink = Sink()
         self.root = ""
 
