@@ -33,7 +33,11 @@ def outcome(text: str, targets: tuple[str, ...]) -> tuple[dict[str, bytes], str]
     file = session.files.overlay("k.prism", text)
     chosen = tuple(TARGETS[name] for name in targets)
     built = build_file(
-        session, file, chosen, (Emit.CUDA,), lambda target, kind: Path(target.name if target else "")
+        session,
+        file,
+        chosen,
+        (Emit.CUDA,),
+        lambda target, kind: Path(target.name if target else ""),
     )
     outputs = () if built is None else built.outputs
     texts = {str(output.path): output.content for output in outputs}
