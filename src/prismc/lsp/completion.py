@@ -33,7 +33,12 @@ _MEMBER = re.compile(r"((?:[A-Za-z_]\w*\.)+)\w*$")
 _ATTRIBUTE = re.compile(r"\s*@\w*$")
 _PERSPECTIVE = re.compile(r"(?:@|\b(?:group|first|split))\s*\w*$")
 _NEW_NAME = re.compile(r"\b(?:def|kernel|const|as|for|shared)\s+\w*$")
+_IMPORT_LINE = re.compile(
+    r"^(?:from ++([\w.]++) ++import\b((?: *+\w++(?: ++as ++\w++)?+ *+,?+)*+)|import\b).*+\n?",
+    re.MULTILINE,
+)
 _WORD = re.compile(r"\w*$")
+_LONGEST = 500  # characters of a line that are looked at
 _COMPONENTS = "xyzw"
 _KINDS = {
     "parameter": Kind.Variable,
@@ -55,7 +60,7 @@ def completions(
     text = document.text
     if is_in_comment_or_string(text, offset):
         return []
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    line = text[text.rfind("\n", 0, offset) + 1 : offset][-_LONGEST:]
     if found := _IMPORT_NAMES.match(line):
         path = tuple(found[1].split("."))
         return [_offered(o) for o in offers(path, document.name, options.include, texts).values()]
@@ -158,9 +163,10 @@ def _names(document: Document, offset: int, texts: Mapping[str, str]) -> Iterato
             yield _helped(name, entry, Kind.Class if is_type else Kind.Function, "3")
     for word in reserved_words():
         yield _helped(word, STATEMENT_HELP.get(word), Kind.Keyword, "4")
+    imports = Imports(document)
     for name, module in standard_offers().items():
         if name not in known:
-            yield _importing(document, name, module)
+            yield _importing(imports.edit(name, module), name, module)
 
 
 def _variables(document: Document, offset: int) -> dict[str, typed.Variable]:
@@ -219,27 +225,36 @@ def _helped(name: str, known: Help | None, kind: Kind, sort: str = "0") -> Item:
     )
 
 
-def _importing(document: Document, name: str, module: str) -> Item:
+def _importing(edit: types.TextEdit, name: str, module: str) -> Item:
     """A name of the standard library, with the import that it needs."""
     return Item(
         label=name,
         kind=Kind.Function,
         detail=f"from {module} import {name}",
         sort_text=f"5{name}",
-        additional_text_edits=[import_edit(document, name, module)],
+        additional_text_edits=[edit],
     )
 
 
-def import_edit(document: Document, name: str, module: str) -> types.TextEdit:
-    """The edit that imports a name: into an import of the module that is there, or a new one."""
-    pattern = rf"^from {re.escape(module)} import ([^#\n]*[^#\s])"
-    found = re.search(pattern, document.text, re.MULTILINE)
-    if found is not None:
-        end = document.places.position(found.end())
-        return types.TextEdit(types.Range(end, end), f", {name}")
-    imports = list(re.finditer(r"^(?:from|import) .*\n?", document.text, re.MULTILINE))
-    at = document.places.position(imports[-1].end() if imports else _below_comment(document.text))
-    return types.TextEdit(types.Range(at, at), f"from {module} import {name}\n")
+class Imports:
+    """The imports of a text, and how one more is written."""
+
+    def __init__(self, document: Document) -> None:
+        self._places = document.places
+        self._ends: dict[str, int] = {}
+        end = _below_comment(document.text)
+        for found in _IMPORT_LINE.finditer(document.text):
+            end = found.end()
+            if found[1]:
+                self._ends[found[1]] = found.start(2) + len(found[2].rstrip(" ,"))
+        self._end = end
+
+    def edit(self, name: str, module: str) -> types.TextEdit:
+        """Imports a name: in an import of the module that is there, or in a new one."""
+        known = self._ends.get(module)
+        at = self._places.position(self._end if known is None else known)
+        text = f"from {module} import {name}\n" if known is None else f", {name}"
+        return types.TextEdit(types.Range(at, at), text)
 
 
 def _below_comment(text: str) -> int:

@@ -30,7 +30,7 @@ def formatting_edits(document: Document) -> list[types.TextEdit]:
         starts.append(starts[-1] + len(line))
     return [
         types.TextEdit(document.places.range(starts[i1], starts[i2]), "".join(new[j1:j2]))
-        for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes()
         if tag != "equal"
     ]
 

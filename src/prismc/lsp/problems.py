@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from prismc.checker.names.errors import UnknownName
 from prismc.diagnostics.problem import Fix, Problem, Severity
-from prismc.lsp.completion import import_edit
+from prismc.lsp.completion import Imports
 from prismc.lsp.documents import Document, file_uri
 from prismc.lsp.library import standard_offers
 from prismc.lsp.positions import Places
@@ -116,7 +116,7 @@ def _mendings(
         if edit := workspace_edit(document, (fix,)):
             yield fix.title, edit, fix.is_certain
     if isinstance(problem, UnknownName) and (module := standard_offers().get(problem.name)):
-        edits = [import_edit(document, problem.name, module)]
+        edits = [Imports(document).edit(problem.name, module)]
         title = f"import `{problem.name}` from `{module}`"
         yield title, types.WorkspaceEdit(changes={document.uri: edits}), False
 
