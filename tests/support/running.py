@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import typed
-from prismc.checker.types.model import PointerType
+from prismc.checker.types.model import PointerType, TensorMapType
 from prismc.driver.build import Emit, build_file
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.emulator.api import RunResult, run_ptx
-from prismc.emulator.host import Buffer
+from prismc.emulator.host import Buffer, Tensor
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Module
 from prismc.emulator.schedule import Plan
@@ -105,6 +105,10 @@ class Compiled:
 
 def _argument(parameter: typed.Variable, arguments: Mapping[str, Array | float]) -> Any:
     value = arguments[parameter.name]
+    if isinstance(parameter.type, TensorMapType):
+        swizzle = parameter.type.swizzle.removeprefix("swizzle") or "none"
+        array, box = np.asarray(value), parameter.type.box
+        return Tensor(array=array, box=box, swizzle=swizzle, name=parameter.name)
     if isinstance(parameter.type, PointerType) and not isinstance(value, Buffer):
         return Buffer(array=np.asarray(value), name=parameter.name)
     return value

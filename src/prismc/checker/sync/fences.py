@@ -35,7 +35,7 @@ FENCE = wait(PROXY, UNCOMMITTED)
 
 class Fence(Record):
     """A fence of every thread of `region`, before `node` (or, `is_end`, after the last statement of
-    the loop `node`), and before the barrier there; `reasons` are what nothing else puts in order."""
+    the loop `node`) and the barrier there; `reasons` are what nothing else puts in order."""
 
     node: Node
     is_end: bool
@@ -67,17 +67,18 @@ def plan_fences(
         found = len(verify(graph, proxies, _with(orders, (*chosen, place))).conflicts)
         if found < left:
             chosen[place], left = region, found
-    fences: list[Fence] = []
-    for place, region in list(chosen.items()):
+
+    def missing_without(place: Place) -> tuple[Conflict, ...]:
         rest = [other for other in chosen if other is not place]
-        missing = verify(graph, proxies, _with(orders, rest)).conflicts
-        if len(missing) == left:
+        return verify(graph, proxies, _with(orders, rest)).conflicts
+
+    for place in tuple(chosen):
+        if len(missing_without(place)) == left:
             del chosen[place]
-    for place, region in chosen.items():
-        rest = [other for other in chosen if other is not place]
-        missing = verify(graph, proxies, _with(orders, rest)).conflicts
-        fences.append(Fence(node=place[0], is_end=place[1], region=region, reasons=missing))
-    return tuple(fences)
+    return tuple(
+        Fence(node=place[0], is_end=place[1], region=region, reasons=missing_without(place))
+        for place, region in chosen.items()
+    )
 
 
 def _with(orders: dict[Place, Coverage], places: Iterable[Place]) -> dict[Place, Coverage]:

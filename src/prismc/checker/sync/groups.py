@@ -109,7 +109,9 @@ def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
         if start == at:
             return nodes
         first = nodes[start]
-        moved = wait_before(first.before, first.span, item.queue, groups, item.registers, item.order)
+        moved = wait_before(
+            first.before, first.span, item.queue, groups, item.registers, item.order
+        )
         return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])
 
     return change

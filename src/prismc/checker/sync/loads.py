@@ -1,14 +1,14 @@
 """Bulk loads: copies that an mbarrier counts, byte by byte (PTX ISA, "cp.async.bulk").
 
-All scopes that fill the same memory complete at one mbarrier, a phase for each time that one of them
-runs: the thread that issues the loads arrives and says how many bytes come, and whoever touches the
-memory waits for the phase. On every path there is one wait for each phase: a wait too many would
-wait for ever, one too few would leave the parity behind.
+All scopes that fill the same memory complete at one mbarrier, a phase for each time that one of
+them runs: the thread that issues the loads arrives and says how many bytes come, and whoever
+touches the memory waits for the phase. On every path there is one wait for each phase: a wait too
+many would wait for ever, one too few would leave the parity behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from functools import reduce
 from operator import or_
@@ -17,6 +17,7 @@ from prismc.checker.sync.graph import (
     Arms,
     Choice,
     Commit,
+    Exit,
     Graph,
     Jump,
     Loop,
@@ -140,49 +141,71 @@ def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], tuple[Node, 
 def _needs_credit(graph: Graph, loads: Loads) -> bool:
     """Whether the first wait comes before the first phase. Raises Unbalanced."""
     try:
-        _follow(graph.top.body, loads, State.IDLE)
+        _Path(loads).along(graph.top.body, State.IDLE)
     except Unbalanced:
-        _follow(graph.top.body, loads, State.OPEN)
+        _Path(loads).along(graph.top.body, State.OPEN)
         return True
     return False
 
 
-def _follow(nodes: Sequence, loads: Loads, state: State | None) -> State | None:
-    """The state behind nodes; None if no path goes on. Raises Unbalanced."""
-    for node in nodes:
-        if state is None:
-            break
-        state = _past(node, loads, state)
-    return state
+class _Path:
+    """Follows the phases of loads through code; a jump has to agree with where it goes."""
+
+    def __init__(self, loads: Loads) -> None:
+        self._loads = loads
+        # Of each loop around: the state at its start, and the states in which it is left.
+        self._loops: list[tuple[State, list[State]]] = []
+
+    def along(self, nodes: Sequence, state: State | None) -> State | None:
+        """The state behind nodes; None if no path goes on. Raises Unbalanced."""
+        for node in nodes:
+            if state is None:
+                break
+            state = self._past(node, state)
+        return state
+
+    def _past(self, node: Node, state: State) -> State | None:
+        match node:
+            case Commit(queue=queue) | Wait(queue=queue) if queue == self._loads:
+                opens = isinstance(node, Commit)
+                if opens is (state is State.OPEN):
+                    raise Unbalanced(node)
+                return State.OPEN if opens else State.IDLE
+            case Jump():
+                self._leave(node, state)
+                return None
+            case Region(body=body):
+                return self.along(body, state)
+            case Arms(regions=regions):
+                for arm in regions:
+                    state = self.along(arm.body, state) or state
+                return state
+            case Choice(arms=arms):
+                return _same(node, [self.along(arm, state) for arm in arms])
+            case Loop(body=body):
+                self._loops.append((state, []))
+                end = self.along(body, state)
+                _, left = self._loops.pop()
+                return _same(node, [state, end, *left])
+            case _:
+                return state
+
+    def _leave(self, node: Jump, state: State) -> None:
+        if not self._loops or node.exit is Exit.RETURN:
+            return
+        start, left = self._loops[-1]
+        if node.exit is Exit.BREAK:
+            left.append(state)
+        else:
+            _same(node, [start, state])
 
 
-def _past(node: Node, loads: Loads, state: State) -> State | None:
-    match node:
-        case Commit(queue=queue) | Wait(queue=queue) if queue == loads:
-            opens = isinstance(node, Commit)
-            if opens is (state is State.OPEN):
-                raise Unbalanced(node)
-            return State.OPEN if opens else State.IDLE
-        case Jump():
-            return None
-        case Region(body=body):
-            return _follow(body, loads, state)
-        case Arms(regions=regions):
-            for arm in regions:
-                state = _follow(arm.body, loads, state) or state
-            return state
-        case Choice(arms=arms):
-            ends = [_follow(arm, loads, state) for arm in arms]
-            live = [end for end in ends if end is not None]
-            if len(set(live)) > 1:
-                raise Unbalanced(node)
-            return live[0] if live else None
-        case Loop(body=body):
-            if _follow(body, loads, state) not in (state, None):
-                raise Unbalanced(node)
-            return state
-        case _:
-            return state
+def _same(node: Node, ends: Iterable[State | None]) -> State | None:
+    """The one state of all paths that go on. Raises Unbalanced."""
+    live = {end for end in ends if end is not None}
+    if len(live) > 1:
+        raise Unbalanced(node)
+    return live.pop() if live else None
 
 
 def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:

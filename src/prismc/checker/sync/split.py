@@ -53,8 +53,8 @@ class SplitBarrier(Record):
     `bits` stand for it in orders, one for each unit. With `has_credit` the first wait needs no
     arrival. With `of_copies` a thread's arrival comes when its copies until then are complete (PTX
     ISA, "cp.async.mbarrier.arrive"); it orders nothing else that the thread did, except that the
-    thread has passed its waits before. With `before_copies` the waiters issue such copies next. With
-    `loads` the arrivers say how many bytes come, and all of them have to.
+    thread has passed its waits before. With `before_copies` the waiters issue such copies next.
+    With `loads` the arrivers say how many bytes come, and all of them have to.
     """
 
     phase: Phase

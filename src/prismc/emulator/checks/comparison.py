@@ -174,6 +174,7 @@ class Comparison(Watch):
     ) -> None:
         shadow = touch.shadow
         granule = 1 << shadow.shift
+            found = found[~self.reports.are_engines(earlier.sites[found])]
         self.reports.race(
             run, shadow.region, touch.access, granule, earlier, unordered, doing, role
         )

@@ -146,6 +146,14 @@ class RaceReports:
         shape = run.batch.geometry.shape
         return thread_of(shape, *divmod(number, shape.width + ENGINES))
 
+    def are_engines(self, sites: Lanes) -> Lanes:
+        """Which instructions access memory by the asynchronous proxy, though a thread has waited
+        for them: between two accesses by one proxy there is no fence (PTX ISA, "Causality order")."""
+        found: Lanes = np.array(
+            [self._sites[int(site)].opcode.startswith("cp.async.bulk") for site in sites], np.bool_
+        )
+        return found
+
     def unfenced(
         self,
         run: Run,
