@@ -19,6 +19,8 @@ from operator import or_
 from typing import NamedTuple
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.graph import (
     Access,
     Arms,
@@ -289,19 +291,34 @@ class _Planner:
         first = self._bit + index * len(units)
         word = "room in" if is_back else "content of"
         return SplitBarrier(
-            phase=Phase(name=f"{word} {', '.join(pair.roots)}", span=arms[0].span),
+            phase=Phase(
+                name=f"{word} {', '.join(pair.roots)}", span=arms[0].span, base=_unit_of(units)
+            ),
             units=units,
             arrivers=arms[0].threads,
             waiters=arms[1].threads,
             bits=tuple(range(first, first + len(units))),
             has_credit=is_back,
             of_copies=bool(self._copies(pair)),
-            before_copies=any(other.earlier == pair.later and self._copies(other) for other in pairs),
+            before_copies=any(
+                other.earlier == pair.later and self._copies(other) for other in pairs
+            ),
         )
 
     def _copies(self, pair: Pair) -> list[int]:
         """The copies, by number, that an arm leaves."""
         return [a.number for a in self._graph.accesses if a.is_async and a.number in pair.left]
+
+
+def _unit_of(units: tuple[int, ...]) -> Coefficient:
+    """For each thread which of several units it is in: each has a barrier of its own."""
+    if len(units) == 1:
+        return 0
+    found = [0] * max(unit.bit_length() for unit in units)
+    for number, unit in enumerate(units):
+        for thread in threads_in(unit):
+            found[thread] = number
+    return tuple(found)
 
 
 # --------------------------------------------------------------------------- the code of a loop

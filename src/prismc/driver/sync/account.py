@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
-from prismc.checker.sync.plan import Access, Edge, SyncOperation, Where
+from prismc.checker.sync.plan import MBARRIER_KINDS, Access, Edge, SyncOperation, Where
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
@@ -203,6 +203,9 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
 
 def _instruction(operation: SyncOperation, ptx: str) -> str:
     """The instruction with its numbers; the mask of a warp barrier depends on the lane."""
+    if operation.kind in MBARRIER_KINDS:
+        named = ptx.replace("[mbarrier]", f"[mbarrier {operation.barrier}]")
+        return named.replace("count", str(operation.count))
     if not operation.barrier:
         return ptx.replace("count", str(operation.count))
     first = f"{operation.barrier} + group" if operation.count else str(operation.barrier)

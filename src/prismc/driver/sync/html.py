@@ -9,7 +9,7 @@ from html import escape
 from prismc.driver.sync.account import COSTS, Function, Operation, Proof
 from prismc.driver.sync.arcs import draw_arcs
 from prismc.driver.sync.text import (
-    GROUPS,
+    needs_words,
     reason_words,
     show_proof,
     standing,
@@ -117,7 +117,7 @@ def _details(operation: Operation, function: Function) -> str:
         ("instruction", operation.instruction),
         ("cost", f"class {operation.cost.value}, {COSTS[operation.cost]}"),
         *(("without it", without_words(each)) for each in operation.needed),
-        *([] if operation.merged else [("without it", GROUPS)]),
+        *([] if operation.merged else [("without it", needs_words(operation))]),
         *(("orders", reason_words(each, function.file)) for each in operation.merged),
     ]
     if operation.witness is not None:

@@ -13,10 +13,13 @@ from prismc.driver.running import Bound, Launch, bind, run
 from prismc.driver.session import Session
 from prismc.driver.sync.account import Function, Proof, Request, Witness
 from prismc.emulator.findings import Finding
+from prismc.emulator.ptx.tree import Module
 from prismc.emulator.report import places, thread_text
 from prismc.emulator.schedule import Plan, adversaries
 from prismc.source.files import SourceFile
 from prismc.source.record import replace
+
+_GENERATED = ".cu:"
 
 
 def prove(
@@ -84,7 +87,7 @@ class _Prover:
                 yield Witness(
                     kind=finding.kind.value,
                     message=_message(finding),
-                    place=places(finding.site, bound.kernel.module)[0],
+                    place=_place(finding, bound.kernel.module),
                     schedule=_schedule_words(outcome.plan),
                 )
 
@@ -126,6 +129,12 @@ def _message(finding: Finding) -> str:
     memory = f"{finding.array} {finding.element}".strip()
     threads = [thread_text(each) for each in (*finding.threads[:1], finding.other_thread) if each]
     return "; ".join(part for part in (finding.message, memory, " and ".join(threads)) if part)
+
+
+def _place(finding: Finding, module: Module) -> str:
+    """The line of the program; what the compiler adds to a program has lines of its own."""
+    found = places(finding.site, module)
+    return next((place for place in found if _GENERATED not in place), found[0])
 
 
 def _schedule_words(plan: Plan) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from prismc.checker.sync.plan import SyncKind
 from prismc.diagnostics.display import printable
 from prismc.diagnostics.style import Role, Style, plain
 from prismc.driver.sync.account import (
@@ -20,7 +21,8 @@ from prismc.hardware.primitives import Cost
 from prismc.source.files import Files
 
 MOST_RANGES = 4
-GROUPS = "a wait counts groups of copies, and this ends one"
+_GROUPS = "a wait counts groups of copies, and this ends one"
+_INIT = "nobody can arrive or wait before it"
 NOTHING = "no function here touches memory\n"
 
 
@@ -112,10 +114,15 @@ def _operation(operation: Operation, function: Function, style: Style) -> Iterat
         yield "   cannot be left out:"
         yield from (f"     {without_words(each)}" for each in operation.needed)
     else:
-        yield f"   cannot be left out: {GROUPS}"
+        yield f"   cannot be left out: {needs_words(operation)}"
     if operation.witness is not None:
         yield "   found without it:"
         yield f"     {witness_words(operation.witness)}"
+
+
+def needs_words(operation: Operation) -> str:
+    """Why an operation is there that orders nothing itself."""
+    return _INIT if operation.kind == SyncKind.MBARRIER_INIT.value else _GROUPS
 
 
 def reason_words(reason: Reason, file: str) -> str:
