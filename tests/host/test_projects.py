@@ -64,8 +64,10 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> str:
     """In the place of a C++ compiler: finds all headers, makes outputs that are not to be run."""
     script = tmp_path_factory.mktemp("bin") / "c++"
     script.write_text(
-        "#!/bin/sh\ncase \" $* \" in\n*\" -c \"*) exec g++ -E \"$@\";;\nesac\n"
-        'while [ "$1" != -o ]; do shift; done\ntouch "$2"\n'
+        "#!/bin/sh\n"
+        'for each in "$@"; do test "$last" = -o && out=$each; last=$each; done\n'
+        'case "$out" in *.o) exec g++ -E "$@" -MF "${out%.o}.d" -MT "$out";; esac\n'
+        'touch "$out"\n'
     )
     script.chmod(0o755)
     return f"CXX={script}"
