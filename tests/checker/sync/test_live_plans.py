@@ -92,5 +92,56 @@ def test_a_block_barrier_in_groups_that_go_around_differently_often() -> None:
     wrong = [replace(barrier, units=(builder.everyone,)) for barrier in right]
     fault = check_liveness(protocol_of(graph, wrong, _place))
     assert fault is not None
-    assert "waits for ever" in fault.message
-    assert any("waits at byte" in line for line in fault.schedule)
+    assert "may wait for ever" in fault.message
+    assert any("stuck at byte" in line for line in fault.schedule)
+
+
+RING = """\
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+kernel ring(X: ptr(const f32), Y: ptr(f32), n: int):
+    partition Y as yb @ block[1] at id(block[1]) * 32:
+        group block[1]:
+            shared S: f32[2][32]
+            acc: f32 @ thread[1] = 0
+            for k in range(n):
+                static for i in range(2):
+                    claim S[i] as p @ thread[32]:
+                        split thread:
+                            case 32:
+                                lane: int @ thread[1] = id()
+                                partition p as own @ thread[1] at lane:
+                                    own[0] = X[(k * 2 + i) * 32 + lane]
+                    claim S[i] as c @ thread[32]:
+                        split thread:
+                            case 32:
+                                pass
+                            case 32:
+                                lane: int @ thread[1] = id()
+                                acc += c[31 - lane]
+            claim yb as yc @ thread[32]:
+                split thread:
+                    case 32:
+                        pass
+                    case 32:
+                        lane: int @ thread[1] = id()
+                        partition yc as y @ thread[1] at lane:
+                            y[0] = acc
+"""
+
+
+def test_split_barriers_and_what_they_would_be_without_a_credit() -> None:
+    session = Session(Options())
+    session.files.overlay("ring.prism", RING)
+    checked = run_stages(session, session.files.known("ring.prism"), CHECKS)
+    program, memory = checked.program, checked.memory
+    functions = functions_of(program, checked.perspectives, memory, Sink(), checked.settings)
+    (planned,) = (each.planned for each in functions)
+    protocol = protocol_of(planned.graph, planned.barriers, _place)
+    assert {gate.has_credit for gate in protocol.gates.values()} == {False, True}
+    assert check_liveness(protocol) is None
+    gates = {key: replace(gate, has_credit=False) for key, gate in protocol.gates.items()}
+    fault = check_liveness(replace(protocol, gates=gates))
+    assert fault is not None
+    assert fault.message == "threads 32..63 may wait for ever"
+    assert len(fault.schedule) == len(protocol.teams)

@@ -23,14 +23,14 @@ RUNS = 12
 
 
 class Act(Enum):
-    ARRIVE = "arrives"
-    WAIT = "waits"
-    MEET = "arrives and waits"
+    ARRIVE = "arrive"
+    WAIT = "wait"
+    MEET = "meet"
 
 
 class Operation(Record):
-    """What a team does at a gate. `place` names it for people; at one gate all that arrive for a
-    phase do so at one place."""
+    """What a team does at a gate. `place` names it for people; all that meet at a gate in one phase
+    do so at one place."""
 
     gate: Hashable
     act: Act
@@ -81,6 +81,10 @@ class Gate(Record):
 class Protocol(Record):
     teams: tuple[Team, ...]
     gates: Mapping[Hashable, Gate]
+
+
+class BlockedPlan(Exception):
+    """A plan whose threads can block one another: a defect of the compiler."""
 
 
 class Fault(Record):
@@ -205,7 +209,7 @@ class _Run:
                 self._has_arrived[team] = True
             if operation.act is not Act.ARRIVE and not self._may_pass(team, operation):
                 break
-            self._told.append(f"{self._teams[team].name} {operation.act.value} {operation.place}")
+            self._told.append(f"{self._who(team)}: {operation.act.value} {operation.place}")
             self._next[team] += 1
             self._has_arrived[team] = False
         return (self._next[team], self._has_arrived[team]) != start
@@ -222,7 +226,7 @@ class _Run:
         clock[team] = _before(self._next[team])
         if number and not self._knows(clock, gate, phases[number - 1]):
             self._wrong = f"{self._who(team)} may arrive at {gate.name} before its phase is over"
-        if phase.place not in ("", operation.place):
+        if operation.act is Act.MEET and phase.place not in ("", operation.place):
             self._wrong = f"threads meet at {gate.name} from {phase.place} and {operation.place}"
         phase.place = operation.place
         phase.arrived += self._teams[team].threads
@@ -260,7 +264,7 @@ class _Run:
     def _judge_end(self) -> None:
         stuck = [team for team in range(len(self._teams)) if self._operation(team) is not None]
         if stuck:
-            self._wrong = f"{self._who(stuck[0])} waits for ever"
+            self._wrong = f"{self._who(stuck[0])} may wait for ever"
             return
         for key, phases in self._phases.items():
             if any(phase.arrived < self._gates[key].count for phase in phases):
@@ -276,7 +280,7 @@ class _Run:
             operation = self._operation(team)
             if operation is not None:
                 gate = self._gates[operation.gate].name
-                yield f"{self._who(team)} waits {operation.place} at {gate}"
+                yield f"{self._who(team)}: stuck {operation.place} at {gate}"
 
     def _operation(self, team: int) -> Operation | None:
         trace = self._traces[team]

@@ -17,6 +17,7 @@ from prismc.checker.sync.graph import (
     Sequence,
     Step,
     Summary,
+    nodes_in,
 )
 from prismc.checker.sync.liveness import (
     Act,
@@ -30,6 +31,7 @@ from prismc.checker.sync.liveness import (
     Team,
 )
 from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.split import Arrive, Await
 from prismc.source.span import Span
 
 # A place in words: `line 12`.
@@ -60,7 +62,10 @@ def protocol_of(graph: Graph, barriers: Iterable[Barrier], words: Words) -> Prot
 def _teams(graph: Graph, places: Places) -> list[int]:
     """The sets of threads that nothing tells apart: neither code nor barriers."""
     found = [graph.everyone]
-    units = (unit for each in places.values() for unit in each.units)
+    units = [unit for each in places.values() for unit in each.units]
+    for node in nodes_in(graph.top.body):
+        if isinstance(node, Arrive | Await):
+            units += (*node.barrier.units, node.barrier.arrivers, node.barrier.waiters)
     for unit in dict.fromkeys((*units, *_units_of(graph.top, places))):
         found = [part for mask in found for part in (mask & unit, mask & ~unit) if part]
     return found
@@ -79,8 +84,10 @@ def _units_of(region: Region, places: Places) -> Iterator[int]:
 def _waits(region: Region, places: Places) -> bool:
     """Whether threads wait for one another in code of a region itself."""
     nodes = tuple(_parts(region.body))
-    has_barrier = any((node, is_end) in places for node in nodes for is_end in (False, True))
-    return has_barrier or any(_meetings(step) for step in _steps(nodes))
+    return any(
+        (node, False) in places or (node, True) in places or isinstance(node, Arrive | Await)
+        for node in nodes
+    ) or any(_meetings(step) for step in _steps(nodes))
 
 
 def _parts(nodes: Sequence) -> Iterator[Node]:
@@ -131,6 +138,10 @@ class _Writer:
 
     def _node(self, node: Node, team: int, unit: int) -> Iterator[Item]:
         match node:
+            case Arrive():
+                yield from self._half(node, Act.ARRIVE, node.barrier.arrivers, team)
+            case Await():
+                yield from self._half(node, Act.WAIT, node.barrier.waiters, team)
             case Step():
                 yield from self._step(node, team)
             case Jump(exit=kind):
@@ -177,6 +188,17 @@ class _Writer:
         for unit in barrier.units if barrier is not None else ():
             if unit & team:
                 yield self._meeting(unit, span)
+
+    def _half(self, node: Arrive | Await, act: Act, threads: int, team: int) -> Iterator[Item]:
+        """One side of a split barrier. Its arrivals may come from several places."""
+        barrier = node.barrier
+        for unit in barrier.units:
+            if unit & threads & team:
+                arrivers = unit & barrier.arrivers
+                name = f"the mbarrier of {barrier.phase.name} for {_name(arrivers)}"
+                gate = Gate(name=name, count=arrivers.bit_count(), has_credit=barrier.has_credit)
+                self.gates.setdefault((barrier, unit), gate)
+                yield Operation(gate=(barrier, unit), act=act, place=self._words(node.span))
 
     def _meeting(self, unit: int, span: Span) -> Operation:
         gate = Gate(name=f"the barrier of {_name(unit)}", count=unit.bit_count())

@@ -20,11 +20,13 @@ from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.handover import Handover, plan_handover
+from prismc.checker.sync.liveness import BlockedPlan, check_liveness
 from prismc.checker.sync.loads import load_barriers
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.project import projected_loops
+from prismc.checker.sync.protocol import protocol_of
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
 from prismc.checker.sync.report import (
@@ -36,7 +38,7 @@ from prismc.checker.sync.report import (
     report_units,
 )
 from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettings
-from prismc.checker.sync.split import outside
+from prismc.checker.sync.split import Arrive, outside
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.types import typed
@@ -157,7 +159,18 @@ def _plan(
         loops=loops,
         projected=projected_loops(graph, handover.loops, barriers),
     )
+    _check_liveness(found)
     return Function(instance=instance, planned=found, conflicts=conflicts), verdict
+
+
+def _check_liveness(planned: Planned) -> None:
+    """Split barriers must let everybody go on in the end; that full barriers do is known from the
+    perspectives: whoever waits there runs the same code. Raises BlockedPlan."""
+    if any(isinstance(node, Arrive) for node in nodes_in(planned.graph.top.body)):
+        protocol = protocol_of(planned.graph, planned.barriers, lambda span: f"at {span.start}")
+        fault = check_liveness(protocol)
+        if fault is not None:
+            raise BlockedPlan("\n".join((fault.message, *fault.schedule)))
 
 
 def _handover(graph: Graph, conflicts: Conflicts, settings: SyncSettings) -> Handover:
