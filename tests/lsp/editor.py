@@ -68,6 +68,8 @@ class Editor:
         process = self.client._server
         assert process is not None
         code = self.do(process.wait())
+        errors = self.do(process.stderr.read()) if process.stderr is not None else b""
+        assert b"Traceback" not in errors, errors.decode()
         self.do(self.client.stop())
         self.loop.close()
         return code

@@ -138,7 +138,7 @@ def test_hover_everywhere(path: Path) -> None:
     document.learn(analyse(document.name, 1, {document.name: text}, Options()))
     assert document.good is document.latest
     inside = text.index("kernel ")
-    answers = [hover_at(document, offset) for offset in range(inside, len(text) - 1, 7)]
+    answers = [hover_at(document, offset) for offset in range(inside, len(text) - 1, 29)]
     found = [answer for answer in answers if answer is not None]
     assert len(found) > len(answers) // 2
     assert any(" @ thread[1]" in answer.text for answer in found)

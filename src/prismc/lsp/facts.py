@@ -161,7 +161,7 @@ def hidden_names(code: Code) -> list[tuple[str, typed.Narrow]]:
     """The names that may not be used at a place, each with the narrowing that hides it."""
     if not code.narrowings:
         return []
-    aliases = Aliases(code.body)
+    aliases = _aliases_of(code.body)
     found: dict[str, typed.Narrow] = {}
     for narrow in code.narrowings:
         inner = {variable for each in narrow.body for variable in _declared_within(each)}
@@ -174,6 +174,11 @@ def hidden_names(code: Code) -> list[tuple[str, typed.Narrow]]:
                     found.setdefault(variable.name, narrow)
             found.setdefault(source.shown, narrow)
     return list(found.items())
+
+
+@lru_cache(maxsize=16)
+def _aliases_of(body: typed.Body) -> Aliases:
+    return Aliases(body)
 
 
 def variables_of(body: typed.Body) -> Iterator[typed.Variable]:

@@ -6,6 +6,7 @@ anyway. Places go through `positions.py` alone.
 
 from __future__ import annotations
 
+import logging
 import os
 import traceback
 from collections.abc import Mapping
@@ -138,6 +139,7 @@ class Server(LanguageServer):
 
 def make_server(options: Options) -> Server:
     """A server with all that it can do."""
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_defect)
     server = Server(options)
     _life_cycle(server)
     _reading(server)
@@ -274,6 +276,11 @@ def _names(server: Server) -> None:
             for span in spans
         ]
         return types.WorkspaceEdit(changes={document.uri: edits})
+
+
+def _is_defect(record: logging.LogRecord) -> bool:
+    """Whether what the protocol's library logs is more than a refusal, which is no defect."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcException)
 
 
 def _refused(refusal: CannotRename) -> JsonRpcException:
