@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from prismc.ir.conditions import Condition
 from prismc.source.record import Record, Value
 from prismc.source.resources import stdlib_folder
 from prismc.source.span import Span
+
+MAP_ALIGNMENT = 64
 
 
 class KernelParameter(Value):
     """One parameter of a kernel, as the host passes it.
 
     `scalar` names the scalar of Prism that it is or points to, in vectors of `lanes`. `size` is the
-    argument's own in bytes, which is its alignment too. A tensor map has a `box`, innermost length
-    last, and the name of its `swizzle`, "" without one.
+    argument's own in bytes, which is its alignment too, but for tensor maps. These have a `box`,
+    innermost length last, and the name of their `swizzle`, "" without one.
     """
 
     name: str
@@ -24,12 +27,22 @@ class KernelParameter(Value):
     box: tuple[int, ...] = ()
     swizzle: str = ""
 
+    @property
+    def is_map(self) -> bool:
+        return bool(self.box)
+
+    @property
+    def alignment(self) -> int:
+        """Of the argument itself; that of a tensor map is stated by `cuda.h`."""
+        return MAP_ALIGNMENT if self.is_map else self.size
+
 
 class KernelEntry(Record):
     """One `extern "C" __global__` function: its symbol, where Prism declares it, its needs.
 
     `shared` counts all bytes of shared memory, `dynamic_shared` those that the launch must ask for
     (0 where the array is static). `min_blocks` a multiprocessor is 0 where nothing is stated.
+    `conditions` are what the launch verifies.
     """
 
     name: str
@@ -41,6 +54,7 @@ class KernelEntry(Record):
     min_blocks: int = 0
     cluster: int = 1
     cooperative: bool = False
+    conditions: tuple[Condition, ...] = ()
 
 
 class CudaModule(Record):

@@ -76,18 +76,18 @@ def _kernel(kernel: HostKernel, reports: list[KernelReport]) -> dict[str, Any]:
 
 
 def _parameters(parameters: tuple[KernelParameter, ...]) -> list[dict[str, Any]]:
-    """Each parameter with its place in the argument buffer: aligned to its own size."""
+    """Each parameter with its place in the argument buffer: each at its alignment."""
     described: list[dict[str, Any]] = []
     offset = 0
     for parameter in parameters:
-        offset = -(-offset // parameter.size) * parameter.size
+        offset = -(-offset // parameter.alignment) * parameter.alignment
         described.append(
             {
                 "name": parameter.name,
                 "type": prism_type(parameter),
                 "offset": offset,
                 "size": parameter.size,
-                "alignment": parameter.size,
+                "alignment": parameter.alignment,
                 "is_pointer": parameter.is_pointer,
                 "pointee_alignment": pointee_alignment(parameter) or None,
             }

@@ -29,6 +29,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import ClassVar, Self
 
+from prismc.ir.conditions import Condition
 from prismc.ir.types import Type
 from prismc.source.record import Record, replace
 from prismc.source.span import NOWHERE, Span
@@ -182,7 +183,7 @@ class Function(Record):
 
     `results` are types. `shared` is the number of bytes of shared memory a kernel needs, callees
     included, and `alignment` that of its start; both are 0 for device functions, which are given a
-    pointer.
+    pointer. `conditions` are what a kernel's launch verifies; the text form leaves them out.
     """
 
     symbol: str
@@ -192,6 +193,7 @@ class Function(Record):
     launch: Launch | None = None
     shared: int = 0
     alignment: int = 0
+    conditions: tuple[Condition, ...] = ()
     span: Span = NOWHERE
 
     @property

@@ -160,6 +160,7 @@ class _ModuleEmitter:
             min_blocks=function.launch.min_blocks,
             cluster=function.launch.cluster,
             cooperative=function.launch.cooperative,
+            conditions=function.conditions,
         )
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prismc.backend.cuda_module import KernelEntry, KernelParameter
-from prismc.backend.host.errors import HeaderNameTaken
+from prismc.backend.host.errors import ConditionUnverified, HeaderNameTaken
+from prismc.backend.host.formulas import c_formula
 from prismc.backend.host.interface import HostKernel, HostModule, identifier
 from prismc.backend.host.types import (
     c_element,
@@ -32,6 +33,10 @@ def emit_header(module: HostModule, sink: Sink) -> str:
     """The text of the header; two things in it that would have one name are reported."""
     runtime = _RUNTIME.read_text(encoding="utf-8")
     _refuse_clashes(module, runtime, sink)
+    for kernel in module.kernels:
+        for condition in kernel.entry.conditions:
+            if condition.formula is None:
+                sink.report(ConditionUnverified(at=kernel.entry.at, condition=condition.text))
     guard = f"PRISM_{module.name.upper()}_H"
     parts = [
         _opening(module, guard),
@@ -193,7 +198,7 @@ def _target(target: str) -> str:
 def _parameters(index: int, kernel: HostKernel) -> Iterator[str]:
     """A kernel's parameters, and the dynamic shared memory on each target."""
     rows = [
-        f'{{"{each.name}", {each.size}, {pointee_alignment(each)}}}'
+        f'{{"{each.name}", {each.size}, {each.alignment}, {pointee_alignment(each)}}}'
         for each in kernel.entry.parameters
     ]
     if rows:
@@ -223,10 +228,26 @@ def _launch(index: int, kernel: KernelEntry, module: HostModule) -> str:
         "    void *arguments[] = {",
         *(f"        {value}," for value in values),
         "    };",
+        *_conditions(kernel),
         f"    return prism_launch_({module.name}_module_(), {index}, grid, stream, arguments);",
         "}",
     ]
     return "\n".join(lines)
+
+
+def _conditions(kernel: KernelEntry) -> Iterator[str]:
+    """Returns where an assumption does not hold. One that always does is no reason to warn."""
+    known = {each.name: f"argument_{n}.value" for n, each in enumerate(kernel.parameters)}
+    conditions = [each for each in kernel.conditions if each.formula is not None]
+    if not conditions:
+        return
+    yield "#pragma GCC diagnostic push"
+    yield '#pragma GCC diagnostic ignored "-Wtype-limits"'
+    for condition in conditions:
+        assert condition.formula is not None
+        yield f"    if (!{c_formula(condition.formula, known)})"
+        yield f'        return prism_refuse_("{kernel.name}", "{condition.text}");'
+    yield "#pragma GCC diagnostic pop"
 
 
 def _load_file(module: HostModule) -> str:

@@ -85,6 +85,10 @@ typedef struct prism_bf16 { uint16_t bits; } prism_bf16;
 typedef struct prism_f8e4m3 { uint8_t bits; } prism_f8e4m3;
 typedef struct prism_f8e5m2 { uint8_t bits; } prism_f8e5m2;
 
+/* What cuTensorMapEncodeTiled writes; in C++ a CUtensorMap is taken in its place. */
+typedef struct __attribute__((aligned(64))) prism_tensor_map { uint64_t opaque[16]; }
+    prism_tensor_map;
+
 PRISM_ONE_ __thread char prism_message_[640];
 
 /* What the last call of this thread that failed has to say. */
@@ -116,10 +120,12 @@ struct __half;
 struct __nv_bfloat16;
 struct __nv_fp8_e4m3;
 struct __nv_fp8_e5m2;
+struct CUtensorMap_st;
 template <> struct prism_same_<prism_f16, __half> : std::true_type {};
 template <> struct prism_same_<prism_bf16, __nv_bfloat16> : std::true_type {};
 template <> struct prism_same_<prism_f8e4m3, __nv_fp8_e4m3> : std::true_type {};
 template <> struct prism_same_<prism_f8e5m2, __nv_fp8_e5m2> : std::true_type {};
+template <> struct prism_same_<prism_tensor_map, CUtensorMap_st> : std::true_type {};
 template <class Ours, class Theirs>
 using prism_if_same_ = typename std::enable_if<prism_same_<Ours, Theirs>::value>::type;
 
@@ -156,8 +162,8 @@ using prism_if_same_ = typename std::enable_if<prism_same_<Ours, Theirs>::value>
 
 typedef struct prism_parameter_ {
     const char *name;
-    unsigned size;
-    unsigned alignment; /* of the memory that a pointer points to; 0 for a value */
+    unsigned size, alignment;
+    unsigned points_to; /* the alignment of what a pointer points to; 0 for a value */
 } prism_parameter_;
 
 typedef struct prism_kernel_ {
@@ -608,8 +614,8 @@ PRISM_INLINE_ prism_status prism_compare_(const prism_kernel_ *kernel, struct CU
     if (!prism_the_driver_.parameter)
         return PRISM_OK;
     for (i = 0; i < kernel->parameter_count; i++) {
-        size_t wanted = kernel->parameters[i].size;
-        expected = (expected + wanted - 1) / wanted * wanted;
+        size_t wanted = kernel->parameters[i].size, multiple = kernel->parameters[i].alignment;
+        expected = (expected + multiple - 1) / multiple * multiple;
         if (prism_the_driver_.parameter(function, i, &offset, &size))
             break;
         if (offset != expected || size != wanted)
@@ -684,13 +690,13 @@ PRISM_INLINE_ prism_status prism_check_pointers_(const prism_kernel_ *kernel, vo
     for (i = 0; i < kernel->parameter_count; i++) {
         const prism_parameter_ *parameter = &kernel->parameters[i];
         uintptr_t address = 0;
-        if (!parameter->alignment)
+        if (!parameter->points_to)
             continue;
         memcpy(&address, arguments[i], sizeof address);
-        if (address % parameter->alignment)
+        if (address % parameter->points_to)
             return prism_fail_(
                 PRISM_WRONG_ARGUMENT, "%s: `%s` (0x%llx) is not aligned to %u bytes", kernel->name,
-                parameter->name, (unsigned long long)address, parameter->alignment);
+                parameter->name, (unsigned long long)address, parameter->points_to);
     }
     return PRISM_OK;
 }
@@ -713,6 +719,13 @@ PRISM_INLINE_ prism_status prism_check_resident_(
             PRISM_WRONG_GRID, "%s is cooperative: %d blocks are resident on this device at once, "
             "and the grid has %u", kernel->name, each * processors, blocks);
     return PRISM_OK;
+}
+
+/* An `@assume` that does not hold. */
+PRISM_INLINE_ prism_status prism_refuse_(const char *kernel, const char *condition)
+{
+    return prism_fail_(
+        PRISM_WRONG_ARGUMENT, "%s: the arguments do not keep to `%s`", kernel, condition);
 }
 
 PRISM_INLINE_ prism_status prism_launch_(

@@ -6,7 +6,7 @@ from prismc.backend.cuda_module import KernelParameter
 from prismc.hardware.scalars import SCALARS
 
 # Floats that C lacks are structs of `runtime.h`, except tf32: a float whose low bits are unused.
-_C_SCALARS = {
+C_SCALARS = {
     "bool": "bool", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t",
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "f16": "prism_f16",
     "bf16": "prism_bf16", "tf32": "float", "f32": "float", "f64": "double",
@@ -25,6 +25,9 @@ _FIELDS = "xyzw"
 def prism_type(parameter: KernelParameter) -> str:
     """As the program has it: `ptr(const f32)`."""
     element = parameter.scalar
+    if parameter.is_map:
+        swizzle = f", {parameter.swizzle}" if parameter.swizzle else ""
+        return f"tensor_map({element}[{', '.join(map(str, parameter.box))}]{swizzle})"
     if parameter.lanes > 1:
         element = f"vec({element}, {parameter.lanes})"
     if not parameter.is_pointer:
@@ -34,7 +37,9 @@ def prism_type(parameter: KernelParameter) -> str:
 
 def c_element(parameter: KernelParameter) -> str:
     """The C type of the value, or of what the pointer points to: `const float`, `prism_f32x4`."""
-    name = _C_SCALARS[parameter.scalar]
+    if parameter.is_map:
+        return "prism_tensor_map"
+    name = C_SCALARS[parameter.scalar]
     if parameter.lanes > 1:
         name = vector_name(parameter)
     return f"const {name}" if parameter.is_const else name
@@ -47,7 +52,7 @@ def vector_name(parameter: KernelParameter) -> str:
 def vector_type(parameter: KernelParameter) -> str:
     """The definition of a vector's struct for C and C++, aligned to its size; once in a program."""
     scalar, lanes, name = parameter.scalar, parameter.lanes, vector_name(parameter)
-    element = _C_SCALARS[scalar]
+    element = C_SCALARS[scalar]
     members = f"{', '.join(_FIELDS[:lanes])}" if lanes <= len(_FIELDS) else f"lane[{lanes}]"
     size = SCALARS[scalar].size * lanes
     lines = [

@@ -11,6 +11,7 @@ from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
 from prismc.ir.lowering.asserts import Checks, checks_of, learn_assumptions
 from prismc.ir.lowering.assigned import reassigned_pointers
+from prismc.ir.lowering.conditions import conditions_of
 from prismc.ir.lowering.frame import Frame, LoweredFunction, phase_words
 from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.statements import Statements
@@ -152,6 +153,7 @@ class _FunctionLowering:
             launch=_launch(instance, self._frame.threads),
             shared=self._memory.need.get(symbol, 0),
             alignment=self._memory.alignment.get(symbol, 1),
+            conditions=conditions_of(instance),
             span=instance.span,
         )
 
