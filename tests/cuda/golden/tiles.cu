@@ -31,9 +31,11 @@ extern "C" __global__ void __launch_bounds__(64, 4) rotate_all(
 #line 21 "tiles.prism"
     int part_offset = thread / 8 * 8;
 #line 23 "tiles.prism"
-    float v = rotated(thread % 8, block * 64 + thread < n ? X[tile_offset + thread] : 0.0f, small, part_offset);
+    int v = block * 64 + thread;
+#line 23 "tiles.prism"
+    float v_1 = rotated(thread % 8, v < n ? X[v] : 0.0f, small, part_offset);
 #line 25 "tiles.prism"
-    all[thread] = v;
+    all[thread] = v_1;
     long long out_offset = tile_offset + thread;
     __syncthreads();
 #line 27 "tiles.prism"

@@ -173,18 +173,23 @@ class Expressions:
             return self._logical(expression)
         condition = self._value(expression.condition)
         if _is_cheap(expression.value) and _is_cheap(expression.otherwise):
-            when_true = self._value(expression.value)
-            return self._builder.select(condition, when_true, self._value(expression.otherwise))
+            when_true = self._perhaps(expression.value)
+            return self._builder.select(condition, when_true, self._perhaps(expression.otherwise))
         return self._choose(
             condition, expression.value, expression.otherwise, lower_element(expression.type)
         )
+
+    def _perhaps(self, expression: typed.Expression) -> Value:
+        """A value that the program may not ask for: that it is computed says nothing."""
+        with self._frame.scope():
+            return self._value(expression)
 
     def _logical(self, expression: typed.Logical) -> Value:
         left = self._value(expression.left)
         is_and = expression.operator == "and"
         if _is_cheap(expression.right):
             operator = BinaryOperator.AND if is_and else BinaryOperator.OR
-            return self._builder.binary(operator, left, self._value(expression.right))
+            return self._builder.binary(operator, left, self._perhaps(expression.right))
         if is_and:
             return self._choose(left, expression.right, False, BOOLEAN)
         return self._choose(left, True, expression.right, BOOLEAN)
@@ -284,22 +289,15 @@ class Expressions:
         )
 
     def index(self, expression: typed.Expression, *, wide: bool) -> Value:
-        """An index expression as i32 or i64; sums and products that may pass 2^31 take 64 bits.
-
-        The factors of a product stay ints where they are sums of ints, as variables of that value
-        would be: one wide multiplication instead of a long one.
-        """
+        """An index expression as i32 or i64; sums and products that may pass 2^31 take 64 bits."""
         if (
             isinstance(expression, typed.Binary)
             and expression.operator in _WIDENING
             and expression.type == model.INT
         ):
+            sides = (expression.left, expression.right)
+            left, right = (self.index(side, wide=wide) for side in sides)
             operator = BINARY[expression.operator]
-            is_product = operator is BinaryOperator.MUL
-            left, right = (
-                self.index(side, wide=wide and not (is_product and _is_sum(side)))
-                for side in (expression.left, expression.right)
-            )
             return combine_indices(self._frame, operator, left, right, wide=wide)
         return as_index(self._frame, self._value(expression))
 
@@ -400,14 +398,6 @@ class Expressions:
 
     def _add(self, op: Op) -> Value:
         return self._builder.add(op).result
-
-
-def _is_sum(expression: typed.Expression) -> bool:
-    """Whether an expression adds up terms without multiplying any."""
-    if not isinstance(expression, typed.Binary):
-        return True
-    is_sign = expression.operator in ("+", "-")
-    return is_sign and _is_sum(expression.left) and _is_sum(expression.right)
 
 
 def _is_cheap(expression: typed.Expression) -> bool:

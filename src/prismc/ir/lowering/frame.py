@@ -18,7 +18,7 @@ from prismc.ir.lowering.positions import Hidden, Index, entry_position
 from prismc.ir.lowering.projection import Class
 from prismc.ir.lowering.types import lower_element, lower_pointer
 from prismc.ir.lowering.views import Binding, View, layout_of
-from prismc.ir.ops.arithmetic import BinaryOperator, MakeVector
+from prismc.ir.ops.arithmetic import Binary, BinaryOperator, MakeVector
 from prismc.ir.ops.memory import PointerCast
 from prismc.ir.types import (
     INT,
@@ -45,15 +45,28 @@ class LoweredFunction:
 
 
 class RangedBuilder(Builder):
-    """A builder that learns the ranges of what it builds."""
+    """A builder that learns the ranges of what it builds, and remembers in `computed` what has been
+    computed of ints."""
 
     def __init__(self, ranges: Ranges) -> None:
         super().__init__()
         self._ranges = ranges
+        self.computed: dict[tuple[object, ...], Value] = {}
 
     def add(self, op: Op) -> Op:
         self._ranges.learn(op)
+        if isinstance(op, Binary) and op.result.type == INT:
+            self.computed.setdefault(self.operation(op.operator, op.left, op.right), op.result)
         return super().add(op)
+
+    def operation(self, operator: BinaryOperator, left: Value, right: Value) -> tuple[object, ...]:
+        """What is equal for equal operations; constants are, wherever they were made."""
+        sides = (self._ranges.of(side) for side in (left, right))
+        names = (
+            range_.low if range_.low == range_.high else side
+            for range_, side in zip(sides, (left, right), strict=True)
+        )
+        return (operator, *names)
 
 
 class Frame:
@@ -78,7 +91,7 @@ class Frame:
         self.reassigned = reassigned
         self.sink = sink
         self.ranges = Ranges()
-        self.builder: Builder = RangedBuilder(self.ranges)
+        self.builder = RangedBuilder(self.ranges)
         self.threads = instance.threads or instance.bound.thread
         self.position = entry_position(instance.bound, self.threads)
         self.groups: dict[int, Index] = {}
@@ -194,11 +207,16 @@ class Frame:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Bindings and the position as they were, afterwards."""
-        values, position = self.values, self.position
-        self.values = dict(values)
+        """Bindings and the position as they were, afterwards; what is computed inside may not be
+        computed."""
+        values, position, computed = self.values, self.position, self.builder.computed
+        self.values, self.builder.computed = dict(values), dict(computed)
         yield
-        self.values, self.position = values, position
+        self.values, self.position, self.builder.computed = values, position, computed
+
+    def computed(self, operator: BinaryOperator, left: Value, right: Value) -> Value | None:
+        """The int that `left operator right` is, if that has been computed on the way here."""
+        return self.builder.computed.get(self.builder.operation(operator, left, right))
 
     def bind_pointer(self, variable: Variable, view: View) -> None:
         """Bind a pointer variable, in one shape if it is ever assigned."""

@@ -2,7 +2,9 @@
 
 An index into memory that may be global is the number that the source's expression has in unbounded
 integers: a sum or product of ints whose range does not fit 32 bits is computed in 64, as a CUDA
-compiler may for signed ints. Shared memory is far smaller than 2^31 bytes, so its indices stay int.
+compiler may for signed ints. Shared memory is far smaller than 2^31 bytes, so its indices stay int,
+and so does what the program has computed as an int before on every path: had it overflowed, the
+program would be wrong there.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ def combine_indices(
     builder = frame.builder
     is_long = LONG in (left.type, right.type)
     if not is_long and wide:
+        computed = frame.computed(operator, left, right)
+        if computed is not None:
+            return computed
         found = combine(operator, frame.ranges.of(left), frame.ranges.of(right))
         is_long = found is None or not INT_RANGE.holds(found)
     if is_long:
