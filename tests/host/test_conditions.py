@@ -56,7 +56,7 @@ REFUSED = {
     "quotient": "n >= 0 and (m == 0 or n / m < 4)",
     "negative": "n >= 0 and (m == 0 or n / m < 4)",
     "floats": "not flag or s > -2.5",
-    "narrow": "i16(n) < 100",
+    "narrow": "i16(n) < i16(100)",
     "least": "min(w, 5) == 5",
 }
 
