@@ -33,13 +33,14 @@ from prismc.checker.sync.graph import (
     Region,
     Sequence,
     Step,
+    Wait,
 )
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import AccessKind, Position, Where
-from prismc.checker.sync.split import Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.split import Arrive, Loads, Phase, SplitBarrier, arrive_at, await_at
 from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
-from prismc.checker.sync.waits import unfinished
+from prismc.checker.sync.waits import unfinished, wait_before
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import Record, replace
@@ -186,14 +187,20 @@ class _Planner:
         if not can_pass or len(found) > MOST_PAIRS:
             return []
         pairs = [_pair(key, conflicts) for key, conflicts in found.items()]
+        loads = [one for pair in pairs for one in self._loads(pair)]
+        if len(loads) > len(set(loads)):  # a load completes at one barrier
+            return []
         return pairs if all(self._is_pure(pair) for pair in pairs) else []
 
     def _is_pure(self, pair: Pair) -> bool:
-        """Whether either none or all of what a pair's first arm leaves are copies; nothing else
-        of the copies' threads may touch their memory, since they do not wait for it."""
+        """Whether either none or all of what a pair's first arm leaves are copies, or bulk loads.
+        Nothing else of the copies' threads may touch their memory, since they do not wait for it;
+        products are waited for before an arrival."""
         left = [access for access in self._graph.accesses if access.number in pair.left]
-        copies = [access for access in left if access.is_async]
+        copies = [a for a in left if a.queue not in (None, Completion.PRODUCT_GROUP)]
         if not copies:
+            return True
+        if len(copies) == len(left) and all(isinstance(a.queue, Loads) for a in copies):
             return True
         if len(copies) < len(left) or any(a.queue is not Completion.COPY_GROUP for a in copies):
             return False
@@ -271,11 +278,16 @@ class _Planner:
             behind = Position(where=Where.AFTER, anchor=last.before.anchor)
             arrive = arrive_at(barrier, number, behind, last.span, loops)
             wait = await_at(barrier, number + 1, first.before, first.span, loops)
-            after.setdefault(last, []).append(arrive)
+            after.setdefault(last, []).extend((*self._products(pair, giver, arrive), arrive))
             before.setdefault(first, []).append(wait)
             steps.append((arrive, wait))
         phases = (event for pair in steps for step in pair for event in step.events)
-        copies = {number for pair in pairs for number in self._copies(pair)}
+        copies = {
+            access.number
+            for pair in pairs
+            for access in self._left_by(pair)
+            if access.queue is not Completion.PRODUCT_GROUP
+        }
         return Trial(
             loop=_with(place.loop, before, after, copies),
             phases=tuple(event for event in phases if isinstance(event, Access)),
@@ -299,15 +311,34 @@ class _Planner:
             waiters=arms[1].threads,
             bits=tuple(range(first, first + len(units))),
             has_credit=is_back,
-            of_copies=bool(self._copies(pair)),
+            of_copies=self._copies(pair),
             before_copies=any(
                 other.earlier == pair.later and self._copies(other) for other in pairs
             ),
+            loads=self._loads(pair),
         )
 
-    def _copies(self, pair: Pair) -> list[int]:
-        """The copies, by number, that an arm leaves."""
-        return [a.number for a in self._graph.accesses if a.is_async and a.number in pair.left]
+    def _left_by(self, pair: Pair) -> list[Access]:
+        """The asynchronous accesses that an arm leaves."""
+        return [a for a in self._graph.accesses if a.is_async and a.number in pair.left]
+
+    def _copies(self, pair: Pair) -> bool:
+        """Whether an arm leaves copies of its threads."""
+        return any(a.queue is Completion.COPY_GROUP for a in self._left_by(pair))
+
+    def _loads(self, pair: Pair) -> tuple[Loads, ...]:
+        """The bulk loads that an arm leaves."""
+        queues = dict.fromkeys(access.queue for access in self._left_by(pair))
+        return tuple(queue for queue in queues if isinstance(queue, Loads))
+
+    def _products(self, pair: Pair, giver: Region, arrive: Arrive) -> tuple[Wait, ...]:
+        """A wait for the products that read what an arrival gives free."""
+        queue = Completion.PRODUCT_GROUP
+        if all(access.queue is not queue for access in self._left_by(pair)):
+            return ()
+        roots = (root for access in accesses_of((giver,)) for root in access.roots)
+        registers = tuple(sorted({root.register for root in roots if root.is_private}))
+        return (wait_before(arrive.before, arrive.span, queue, 0, registers),)
 
 
 def _unit_of(units: tuple[int, ...]) -> Coefficient:
@@ -404,7 +435,7 @@ def _innermost(arm: Node, numbers: frozenset[int], at: int) -> tuple[Region, Nod
     if not isinstance(arm, Region):
         raise TypeError("memory passes between arms")
     touching = [node for node in arm.body if _touches(node, numbers)]
-    if len(touching) == 1:
+    if len(touching) == 1 and not _is_of_products(touching[0]):
         match touching[0]:
             case Region():
                 return _innermost(touching[0], numbers, at)
@@ -415,40 +446,26 @@ def _innermost(arm: Node, numbers: frozenset[int], at: int) -> tuple[Region, Nod
     return arm, touching[at]
 
 
+def _is_of_products(node: Node) -> bool:
+    """Whether a node is a scope of products, which are waited for behind it."""
+    queue = Completion.PRODUCT_GROUP
+    return isinstance(node, Region) and any(
+        isinstance(last, Commit) and last.queue is queue for last in node.body
+    )
+
+
 def _touches(node: Node, numbers: frozenset[int]) -> bool:
     return any(access.number in numbers for access in accesses_of((node,)))
 
 
-def _with(
-    node: Loop,
-    before: Mapping[Node, list[Step]],
-    after: Mapping[Node, list[Step]],
-    copies: Collection[int],
-) -> Loop:
-    """A loop with nodes in front of and behind nodes in it. A scope needs no commit if mbarriers
-    count all its copies."""
-
-    def sequence(nodes: Sequence) -> Sequence:
-        issued = [a.number for a in accesses_of(nodes) if a.is_async and a.kind is AccessKind.WRITE]
-        counted = bool(issued) and all(number in copies for number in issued)
-        return tuple(
-            one
-            for node in nodes
-            if not (counted and isinstance(node, Commit))
-            for one in (*before.get(node, ()), changed(node), *after.get(node, ()))
-        )
-
-    def changed(node: Node) -> Node:
-        match node:
-            case Region(body=body) | Loop(body=body):
-                return replace(node, body=sequence(body))
-            case Arms(regions=regions):
-                return replace(
-                    node, regions=tuple(replace(arm, body=sequence(arm.body)) for arm in regions)
-                )
-            case Choice(arms=(first, second)):
-                return replace(node, arms=(sequence(first), sequence(second)))
-            case _:
-                return node
-
-    return replace(node, body=sequence(node.body))
+def _counted(nodes: Sequence, copies: Collection[int]) -> Iterator[Node]:
+    """The commits of scopes all of whose copies mbarriers count."""
+    for node in nodes_in(nodes):
+        if isinstance(node, Region):
+            issued = [
+                access.number
+                for access in accesses_of(node.body)
+                if access.is_async and access.kind is AccessKind.WRITE
+            ]
+            if issued and all(number in copies for number in issued):
+                yield from (inner for inner in node.body if isinstance(inner, Commit))

@@ -99,6 +99,8 @@ def arrive_at(
     made = wait(PASSED, UNCOMMITTED, order)
     copies = wait(Completion.COPY_GROUP, UNCOMMITTED, order)
     made = then(made, copies if barrier.of_copies else order)
+    for loads in barrier.loads:
+        made = then(made, wait(loads, UNCOMMITTED, order))
     return Arrive(before=position, span=span, events=(touch, _passes(made)), barrier=barrier)
 
 
