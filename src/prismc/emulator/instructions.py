@@ -84,7 +84,7 @@ def _least_operands(site: Instruction) -> int:
     form = site.form
     if form.has("cluster") and form.name == "barrier":
         return 0
-    if form.name == "cp" and form.has("arrive"):
+    if form.name == "cp" and (form.has("arrive") or form.has("prefetch")):
         return 1
     by_verb = [_LEAST_OF_VERB.get((form.name, verb), 0) for verb in form.modifiers]
     return max([_LEAST.get(form.name, 0), *by_verb])

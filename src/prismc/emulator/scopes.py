@@ -39,7 +39,8 @@ class Qualifiers(Value):
     """What the modifiers of a load, store, atomic or reduction say.
 
     `space` is generic, global, shared, local, const or param; `count` the elements of a vector.
-    `is_copy` marks loads whose values are only stored again.
+    `is_copy` marks loads whose values are only stored again, `is_barrier` what is done to an
+    mbarrier, whose order is its own.
     """
 
     space: str = "generic"
@@ -48,3 +49,4 @@ class Qualifiers(Value):
     scope: Scope = Scope.NONE
     has_policy: bool = False
     is_copy: bool = False
+    is_barrier: bool = False

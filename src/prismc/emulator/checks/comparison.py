@@ -8,8 +8,9 @@ import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks
 from prismc.emulator.checks.flight import InFlight
+from prismc.emulator.checks.readers import Access, Earlier, Table
 from prismc.emulator.checks.reports import RaceReports
-from prismc.emulator.checks.shadow import Access, Earlier, LastTable, Shadow, Table
+from prismc.emulator.checks.shadow import LastTable, Shadow
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.checks.stores import SilentStores, last_positions, unwritten
 from prismc.emulator.events import Watch
@@ -98,6 +99,16 @@ class Comparison(Watch):
         threads = known.thread_number[lanes]
         return shadow, Access(index, lanes, threads, self.clocks.now, number), packed
 
+    def _note(self, batch: Batch, shadow: Shadow, name: str, access: Access) -> None:
+        """Remembers accesses in one of the tables of readers."""
+
+        def ordered(earlier: Earlier) -> Lanes:
+            lanes = access.lanes[earlier.positions]
+            return self.clocks.ordered(batch, lanes, earlier.threads, earlier.stamps)
+
+        base = self.clocks.of(batch).base[access.lanes] if shadow.is_private else _NOTHING
+        shadow.table(name).note(access, base, ordered)
+
     def _against_writer(
         self, run: Run, touch: Touch, doing: str, silent: SilentStores | None = None
     ) -> None:
@@ -163,6 +174,7 @@ class Comparison(Watch):
             ordered = self.clocks.ordered(run.batch, lanes, earlier.threads, earlier.stamps)
             unfenced = self.clocks.unfenced(run.batch, lanes, earlier.threads, earlier.stamps)
             found = np.flatnonzero(ordered & unfenced)
+            found = found[~self.reports.are_engines(earlier.sites[found])]
             if len(found):
                 granule = 1 << touch.shadow.shift
                 self.reports.unfenced(
@@ -174,7 +186,6 @@ class Comparison(Watch):
     ) -> None:
         shadow = touch.shadow
         granule = 1 << shadow.shift
-            found = found[~self.reports.are_engines(earlier.sites[found])]
         self.reports.race(
             run, shadow.region, touch.access, granule, earlier, unordered, doing, role
         )

@@ -8,7 +8,8 @@ import numpy as np
 
 from prismc.emulator.checks.clocks import TENSOR_CORES
 from prismc.emulator.checks.races import RaceWatch
-from prismc.emulator.checks.shadow import Access, Shadow
+from prismc.emulator.checks.readers import Access
+from prismc.emulator.checks.shadow import Shadow
 from prismc.emulator.checks.stores import mark_written
 from prismc.emulator.events import Async
 from prismc.emulator.geometry import WARP
@@ -49,12 +50,14 @@ class EngineWatch(RaceWatch):
             return
         shadow, access, _ = self._access(batch, operation.site, place.region, place.offsets, size,
                                          lanes)  # fmt: skip
-        self._note_done(operation, shadow, access)
+        self._note_done(batch, operation, shadow, access)
 
-    def _note_done(self, operation: Async, shadow: Shadow, access: Access) -> None:
+    def _note_done(
+        self, batch: Batch, operation: Async, shadow: Shadow, access: Access
+    ) -> None:
         """An operation's writes are an ordinary thread's from here on, or atomic ones."""
         if operation.updates:
-            shadow.table("strong writers").note(access)
+            self._note(batch, shadow, "strong writers", access.once())
             return
         self.flight.end(operation, shadow, access, writes=True)
         shadow.writer.note(access)
@@ -73,7 +76,7 @@ class EngineWatch(RaceWatch):
             )
             number = int(known.block_numbers[block]) * known.row_width + engine
             threads = np.full(len(access.granules), number)
-            self._note_done(operation, shadow, access._replace(threads=threads))
+            self._note_done(batch, operation, shadow, access._replace(threads=threads))
         row = np.zeros(known.row_width, np.int32)
         row[engine] = self.clocks.tick()
         return self.clocks.views.add({int(known.block_numbers[block]): row})
@@ -102,7 +105,7 @@ class EngineWatch(RaceWatch):
         )
         self.flight.end(operation, shadow, access, writes=False)
         if lanes is not None:
-            shadow.table("readers").note(access)
+            self._note(batch, shadow, "readers", access.once())
 
     def threads_exit(self, run: Run) -> None:
         """Shared memory ends with its block: what other blocks did to it must have come before."""
@@ -153,9 +156,9 @@ class EngineWatch(RaceWatch):
             core = TENSOR_CORES + warp % per_block % TENSOR_CORES
             block = int(known.block_numbers[warp // per_block])
             number = block * known.row_width + known.width + core
-            shadow.table("readers").note(
-                access._replace(threads=np.full(len(access.granules), number))
-            )
+            # Whoever learns of the product learns it from the warp, and all that the warp knows.
+            engine = access._replace(threads=np.full(len(access.granules), number))
+            self._note(batch, shadow, "readers", engine.once())
             own = warp * WARP + np.arange(WARP)
             known.engine_matrix()[own, core] = now + 1
         self.clocks.tick()

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prismc.emulator.checks.readers import Access
 from prismc.emulator.checks.reports import RaceReports
-from prismc.emulator.checks.shadow import Access, Shadow
+from prismc.emulator.checks.shadow import Shadow
 from prismc.emulator.events import Async
 
 if TYPE_CHECKING:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from prismc.emulator.lanes import Run
 
 
+_READERS = ("readers", "strong readers")
+
+
 class RaceWatch(Comparison):
     """Watches the accesses that threads make themselves."""
 
@@ -49,7 +52,7 @@ class RaceWatch(Comparison):
             if self.signals.handovers:
                 self._against_incomplete(run, touch)
             self.signals.read(run, site, place, qualifiers)
-        touch.shadow.table("strong readers" if strong else "readers").note(touch.access)
+        self._note(run.batch, touch.shadow, _READERS[strong], touch.access)
 
     def write(
         self,
@@ -71,7 +74,7 @@ class RaceWatch(Comparison):
         if qualifiers.strength is not Strength.WEAK:
             self._against_writer(run, touch, "overwrites what")
             self._against(run, touch, "readers", "overwrites what")
-            touch.shadow.table("strong writers").note(touch.access)
+            self._note(run.batch, touch.shadow, "strong writers", touch.access)
             self.signals.write(run, site, place, qualifiers, updates=False)
             return
         silent = SilentStores(place, values, width)
@@ -101,5 +104,6 @@ class RaceWatch(Comparison):
         self._against(run, touch, "readers", "updates what")
         if qualifiers.scope is Scope.CTA and region.space == "global":
             self._against(run, touch, "strong writers", "updates what")
-        touch.shadow.table("strong writers").note(touch.access)
-        self.signals.update(run, site, place, qualifiers)
+        self._note(run.batch, touch.shadow, "strong writers", touch.access)
+        if not qualifiers.is_barrier:
+            self.signals.update(run, site, place, qualifiers)

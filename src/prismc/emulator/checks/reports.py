@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prismc.emulator.checks.clocks import ENGINES
-from prismc.emulator.checks.shadow import Access, Earlier
+from prismc.emulator.checks.readers import Access, Earlier
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.findings import Finding, Kind, ThreadId, place_key, thread_id, thread_of
 from prismc.emulator.geometry import WARP
@@ -148,7 +148,7 @@ class RaceReports:
 
     def are_engines(self, sites: Lanes) -> Lanes:
         """Which instructions access memory by the asynchronous proxy, though a thread has waited
-        for them: between two accesses by one proxy there is no fence (PTX ISA, "Causality order")."""
+        for them: accesses by one proxy need no fence between (PTX ISA, "Causality order")."""
         found: Lanes = np.array(
             [self._sites[int(site)].opcode.startswith("cp.async.bulk") for site in sites], np.bool_
         )

@@ -27,7 +27,9 @@ _VERBS = ("init", "inval", "expect_tx", "complete_tx", "arrive", "arrive_drop", 
 _KNOWN = frozenset({"expect_tx", "noComplete", "parity", "shared", "shared::cta",
                     "shared::cluster"})  # fmt: skip
 _PHASE_SHIFT = 32
-_STRONG = Qualifiers(space="shared", strength=Strength.RELAXED, scope=Scope.CLUSTER)
+_STRONG = Qualifiers(
+    space="shared", strength=Strength.RELAXED, scope=Scope.CLUSTER, is_barrier=True
+)
 _WEAK = Qualifiers(space="shared")
 
 
