@@ -8,13 +8,20 @@ import pytest
 from lsprotocol.types import Position, PositionEncodingKind
 
 from prismc.checker.names.symbols import BUILTINS
+from prismc.checker.types import attributes
 from prismc.driver.options import Options
 from prismc.lsp.analysis import analyse
 from prismc.lsp.documents import Document, Shift, file_name, file_uri
 from prismc.lsp.hover import hover_at
 from prismc.lsp.lexis import comment_above, open_call, reserved_words, visible_locals
 from prismc.lsp.positions import Places
-from prismc.lsp.words import BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP
+from prismc.lsp.words import (
+    ARGUMENT_WORDS,
+    ATTRIBUTE_HELP,
+    BUILTIN_HELP,
+    LEVEL_HELP,
+    STATEMENT_HELP,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.prism"))
@@ -127,6 +134,9 @@ def test_comment_above() -> None:
 
 def test_every_built_in_name_has_help() -> None:
     assert set(BUILTIN_HELP) == set(BUILTINS)
+    assert set(ATTRIBUTE_HELP) == set(ARGUMENT_WORDS) == set(attributes._ATTRIBUTES)
+    assert ARGUMENT_WORDS["launch"] == attributes._LAUNCH
+    assert ARGUMENT_WORDS["effects"] == attributes._EFFECTS
     assert set(LEVEL_HELP) | set(STATEMENT_HELP) <= set(reserved_words())
 
 

@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from lsp.editor import Editor, applied, place
+from prismc.source.resources import stdlib_folder
 
 REVERSE = """\
 # Turns blocks around.
@@ -150,6 +151,33 @@ def test_hover_over_a_generic_shows_its_instances(editor: Editor) -> None:
     assert "T = f32" in shown
     assert "a: i32" in shown
     assert "Twice a number." in editor.hover("generic.prism", place(text, "twice(a)"))
+
+
+def test_hover_in_a_generic_that_nothing_specialises(editor: Editor) -> None:
+    text = """\
+@requires(thread[N])
+def f[N: int, T: type](a: T @ thread[1], p: ptr(T)):
+    n: int @ thread[N] = 1
+    split thread:
+        case 1:
+            b: T @ thread[1] = a
+"""
+    assert editor.open("unused.prism", text) == []
+    shown = editor.hover("unused.prism", place(text, "a\n"))
+    assert "a: T @ thread[1]" in shown
+    assert "code: `thread[1]`, as written" in shown
+    shown = editor.hover("unused.prism", place(text, "n: int @"))
+    assert "n: int @ thread[N] = 1" in shown
+    assert "code: `thread[N]`, as written" in shown
+
+
+def test_hover_over_a_module_shows_its_comment(editor: Editor) -> None:
+    text = "from std.vote import any\nimport std.mma\n"
+    editor.open("modules.prism", text)
+    shown = editor.hover("modules.prism", place(text, "std.vote", 5))
+    assert "import std.vote" in shown
+    assert (stdlib_folder() / "vote.prism").read_text().split("\n")[0].lstrip("# ") in shown
+    assert "import std.mma" in editor.hover("modules.prism", place(text, "std.mma", 5))
 
 
 def test_a_broken_file_keeps_the_last_good_answers(editor: Editor) -> None:
@@ -321,6 +349,17 @@ def test_completion_of_perspectives(editor: Editor) -> None:
     editor.open("levels.prism", REVERSE)
     found = editor.labels("levels.prism", place(REVERSE, "thread[1] = id"))
     assert found == ["thread", "warp", "warpgroup", "block", "grid", "x", "y"]
+
+
+def test_completion_of_attribute_arguments(editor: Editor) -> None:
+    text = "@requires(gr)\n@launch(th)\nkernel k():\n    pass\n"
+    editor.open("attributes.prism", text)
+    assert editor.labels("attributes.prism", place(text, "gr)", 2))[:6] == [
+        "smem", "thread", "warp", "warpgroup", "block", "grid",
+    ]  # fmt: skip
+    assert editor.labels("attributes.prism", place(text, "th)", 2))[:4] == [
+        "cluster", "cooperative", "min_blocks", "threads",
+    ]  # fmt: skip
 
 
 def test_signature_help(editor: Editor) -> None:

@@ -22,7 +22,14 @@ from prismc.lsp.lexis import (
     visible_locals,
 )
 from prismc.lsp.library import Offered, importable, offers, standard_offers
-from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
+from prismc.lsp.words import (
+    ARGUMENT_WORDS,
+    ATTRIBUTE_HELP,
+    BUILTIN_HELP,
+    LEVEL_HELP,
+    STATEMENT_HELP,
+    Help,
+)
 
 Item = types.CompletionItem
 Kind = types.CompletionItemKind
@@ -31,6 +38,7 @@ _IMPORT_NAMES = re.compile(r"\s*from\s+([\w.]+)\s+import\b[^#]*$")
 _IMPORT_PATH = re.compile(r"\s*(?:from|import)\s+[\w.]*$")
 _MEMBER = re.compile(r"((?:[A-Za-z_]\w*\.)+)\w*$")
 _ATTRIBUTE = re.compile(r"\s*@\w*$")
+_ARGUMENTS = re.compile(r"\s*@(\w+)\(.*$")
 _PERSPECTIVE = re.compile(r"(?:@|\b(?:group|first|split))\s*\w*$")
 _NEW_NAME = re.compile(r"\b(?:def|kernel|const|as|for|shared)\s+\w*$")
 _IMPORT_LINE = re.compile(
@@ -71,11 +79,15 @@ def completions(
         return _members(document, offset - len(_word(line)) - 1, path, options, texts)
     if _ATTRIBUTE.match(line):
         return [_helped(name, known, Kind.Keyword) for name, known in ATTRIBUTE_HELP.items()]
+    if (found := _ARGUMENTS.match(line)) and (known := _arguments(found[1])):
+        others = _names(document, offset - len(_word(line)))
+        offered = {item.label for item in known}
+        return [*known, *(item for item in others if item.label not in offered)]
     if _PERSPECTIVE.search(line):
         return _perspectives(document, offset)
     if _NEW_NAME.search(line):
         return []
-    return list(_names(document, offset - len(_word(line)), texts))
+    return list(_names(document, offset - len(_word(line))))
 
 
 def _word(line: str) -> str:
@@ -128,9 +140,32 @@ def _lanes(document: Document, dot: int, path: tuple[str, ...]) -> int:
 # --------------------------------------------------------------------------- names
 
 
+def _arguments(attribute: str) -> list[Item]:
+    """The named arguments or effects of an attribute; levels in `@requires`."""
+    words = ARGUMENT_WORDS.get(attribute, ())
+    ending = "($1)" if attribute == "effects" else " = "
+    snippet = types.InsertTextFormat.Snippet
+    items = [
+        Item(
+            label=word,
+            kind=Kind.Property,
+            insert_text=word + ending,
+            insert_text_format=snippet,
+            sort_text=f"0/{word}",
+        )
+        for word in words
+    ]
+    return [*_levels(), *items] if attribute == "requires" else items
+
+
 def _perspectives(document: Document, offset: int) -> list[Item]:
     """Levels, and generics that may be perspectives."""
-    items = [
+    local = visible_locals(document.text, offset)
+    return [*_levels(), *(_local(n, w, {}) for n, w in local.items() if w == "parameter")]
+
+
+def _levels() -> list[Item]:
+    return [
         Item(
             label=name,
             kind=Kind.Keyword,
@@ -142,11 +177,9 @@ def _perspectives(document: Document, offset: int) -> list[Item]:
         )
         for number, (name, known) in enumerate(LEVEL_HELP.items())
     ]
-    local = visible_locals(document.text, offset)
-    return items + [_local(n, w, {}) for n, w in local.items() if w == "parameter"]
 
 
-def _names(document: Document, offset: int, texts: Mapping[str, str]) -> Iterator[Item]:
+def _names(document: Document, offset: int) -> Iterator[Item]:
     """Locals, then the top level, then what the language has, then what can be imported."""
     known: set[str] = set()
     variables = _variables(document, offset)

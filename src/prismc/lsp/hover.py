@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.sync.plan import Edge, SyncOperation, Where
@@ -16,6 +17,7 @@ from prismc.hardware.primitives import PRIMITIVES
 from prismc.lsp.analysis import Analysis
 from prismc.lsp.documents import Document
 from prismc.lsp.facts import Code, Fact, FileFacts, facts_of, hidden_names
+from prismc.lsp.imports import file_of, imported_file
 from prismc.lsp.lexis import comment_above, is_in_comment_or_string
 from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
 from prismc.source.files import Files
@@ -64,11 +66,15 @@ class _Teller:
         """The markdown, and the span of what it speaks of."""
         subject, span = self._subject(offset)
         codes = self._facts.code_at(offset)
-        parts = [*subject, *_about_code(codes), *self._operations(codes, offset)]
+        about = _about_code(codes) if codes else self._stated_code(offset)
+        parts = [*subject, *about, *self._operations(codes, offset)]
         return ("\n\n".join(parts), span) if parts else None
 
     def _subject(self, offset: int) -> tuple[list[str], Span | None]:
         """What stands at the place: a declared name, a value, or a word of the language."""
+        file = imported_file(self._analysis, self._facts, offset)
+        if file is not None:
+            return self._module(file), None
         named = self._facts.named_at(offset)
         if named is not None:
             shown = self._symbol(named.symbol, offset)
@@ -82,20 +88,61 @@ class _Teller:
             return self._values(facts), facts[0].span
         return [], None
 
+    def _stated_code(self, offset: int) -> list[str]:
+        """The code perspective of a generic without a use, as its text states it."""
+        text, around = self._text, self._facts.nodes_at(offset)
+        for outer, node in zip(reversed(around[:-1]), reversed(around[1:]), strict=True):
+            if isinstance(node, ast.Group | ast.First | ast.Case) and offset <= node.header.end:
+                continue
+            match node:
+                case ast.Group(perspective=at) | ast.First(perspective=at):
+                    stated = text[at.span.start : at.span.end]
+                case ast.Case(size=size) if isinstance(outer, ast.Split):
+                    stated = f"{outer.level}[{text[size.span.start : size.span.end]}]"
+                case ast.Function(attributes=(attribute, *_)) if attribute.arguments:
+                    first = attribute.arguments[0].span
+                    stated = text[first.start : first.end]
+                case _:
+                    continue
+            return [f"code: `{stated}`, as written; nothing here specialises this generic"]
+        return []
+
     # ------------------------------------------------------------------ names
+
+    def _module(self, file: str) -> list[str]:
+        """A module's name and the comment that its file begins with."""
+        lines = self._analysis.files.known(file).text.split("\n")
+        comment = takewhile(lambda line: line.startswith("#"), lines)
+        told = "\n".join(line.lstrip("#").removeprefix(" ") for line in comment)
+        name = next((m.name for m in self._modules() if m.file == file), file)
+        return [_fence(f"import {name}"), *([told] if told else [])]
+
+    def _modules(self) -> tuple[ast.Module, ...]:
+        return self._analysis.graph.modules if self._analysis.graph is not None else ()
 
     def _symbol(self, symbol: Symbol, offset: int) -> list[str]:
         if symbol.kind is SymbolKind.BUILTIN:
             known = BUILTIN_HELP.get(symbol.name)
             return [] if known is None else [_fence(known.usage), known.text]
-        if symbol.kind is SymbolKind.MODULE:
-            return [_fence(f"import {symbol.name}")]
+        if isinstance(symbol.node, ast.Import):
+            file = file_of(self._analysis, self._facts, symbol.node)
+            return [] if file is None else self._module(file)
         if symbol.kind in _FUNCTIONS or symbol.kind is SymbolKind.GENERIC:
             return self._declared(symbol)
         if symbol.kind is SymbolKind.CONSTANT:
             return [*self._declared(symbol), *self._value_of_constant(offset)]
         facts = [fact for fact in self._facts.facts_at(offset) if _has_type(fact)]
-        return self._values(facts)
+        return self._values(facts) if facts else self._written(symbol)
+
+    def _written(self, symbol: Symbol) -> list[str]:
+        """The declaration of a name whose type nobody has settled: in a generic without a use."""
+        node = symbol.node
+        if node is None:
+            return []
+        text = self._analysis.files.known(symbol.span.file).text
+        header = getattr(node, "header", node.span)
+        first, *_ = text[header.start : header.end].split("\n")
+        return [_fence(first.split("#")[0].rstrip())]
 
     def _declared(self, symbol: Symbol) -> list[str]:
         """A declaration as it is written, and the comment above it."""

@@ -13,6 +13,7 @@ from prismc.frontend.modules import load_program
 from prismc.lsp.analysis import Analysis
 from prismc.lsp.documents import Document, View
 from prismc.lsp.facts import FileFacts, FileNames, Named, facts_of
+from prismc.lsp.imports import file_of, imported_file
 from prismc.lsp.lexis import reserved_words
 from prismc.source.files import Files
 from prismc.source.record import Record
@@ -45,37 +46,17 @@ def target_at(document: Document, offset: int) -> Target | None:
         facts = facts_of(view.analysis, document.name)
         if place is None or facts is None:
             continue
-        file = _imported_file(view.analysis, facts, place)
+        file = imported_file(view.analysis, facts, place)
         if file is not None:
             return Target(view=view, symbol=None, file=file)
         named = facts.named_at(place)
         if named is not None and named.symbol.span.file:
-            if named.symbol.kind is not SymbolKind.MODULE:
+            node = named.symbol.node
+            if not isinstance(node, ast.Import):
                 return Target(view=view, symbol=named.symbol, file=named.symbol.span.file)
-            file = _module_file(view.analysis, facts, named.symbol)
+            file = file_of(view.analysis, facts, node)
             return Target(view=view, symbol=None, file=file) if file else None
     return None
-
-
-def _imported_file(analysis: Analysis, facts: FileFacts, offset: int) -> str | None:
-    """The file of the module path that an import names at a place."""
-    node = facts.declaration_at(offset)
-    if not isinstance(node, ast.Import | ast.FromImport):
-        return None
-    is_inside = node.path_span.start <= offset <= node.path_span.end
-    return _file_of(analysis, facts, node) if is_inside else None
-
-
-def _module_file(analysis: Analysis, facts: FileFacts, symbol: Symbol) -> str | None:
-    if isinstance(symbol.node, ast.Import):
-        return _file_of(analysis, facts, symbol.node)
-    return None
-
-
-def _file_of(analysis: Analysis, facts: FileFacts, node: ast.Import | ast.FromImport) -> str | None:
-    assert analysis.graph is not None
-    module = analysis.graph.imported(facts.module, node)
-    return module.file if module is not None else None
 
 
 # --------------------------------------------------------------------------- references

@@ -108,6 +108,14 @@ ATTRIBUTE_HELP: Mapping[str, Help] = {
     ),
 }
 
+# The named arguments of attributes, and the effects.
+ARGUMENT_WORDS: Mapping[str, tuple[str, ...]] = {
+    "requires": ("smem",),
+    "launch": ("threads", "min_blocks", "cluster", "cooperative"),
+    "effects": ("reads", "writes", "scope", "syncs", "agent", "completes", "needs"),
+    "assume": (),
+}
+
 LEVEL_HELP: Mapping[str, Help] = {
     "thread": Help("thread[n]", "n threads, aligned to n."),
     "warp": Help("warp[n]", "n warps: `thread[32 * n]`."),
