@@ -9,6 +9,7 @@ from types import MappingProxyType
 from prismc.checker.perspectives.aliases import Roots, pointer_variables
 from prismc.checker.perspectives.asynchronous import check_scopes
 from prismc.checker.perspectives.atomics import Atomics, Scopes
+from prismc.checker.perspectives.boundary import check_declared_effects
 from prismc.checker.perspectives.calls import check_call
 from prismc.checker.perspectives.data import Data, Uniform
 from prismc.checker.perspectives.errors import (
@@ -46,6 +47,8 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
         instance_sink = InstanceSink(sink, body.instance)
         checker = _BodyChecker(body, instance_sink, varies, bounds, uniform, scopes)
         checker.statements(body.statements)
+        if symbol not in program.refused:
+            check_declared_effects(body, checker.aliases, instance_sink)
         if check_scopes(body, committing, instance_sink):
             committing.add(symbol)
         uniform[symbol] = checker.data.uniform_parameters
@@ -76,6 +79,7 @@ class _BodyChecker:
         self._bounds = bounds
         self._uniform = uniform
         self._scope = Scope(body)
+        self.aliases = self._scope.aliases
         written = _written_roots(body, self._scope)
         self.data = Data(self._scope, sink, varies, self._call, written)
         self.atomics = Atomics(scopes, self._scope, self.data, sink)

@@ -395,3 +395,15 @@ class ConditionalScope(Problem):
     help_text = "put the condition inside the scope, around the copies: `async x as y: if c: ..`"
 
     what: str
+
+
+class UndeclaredEffect(Problem):
+    code = "P0440"
+    title = "an effect that is not declared"
+    message = "`{name}` {done}, and the declared effects leave it out"
+    label = "nothing would be ordered with this"
+    help_text = "add `{effect}({name})` to `@effects`"
+
+    done: str
+    name: str
+    effect: str

@@ -1,44 +1,65 @@
-"""Holds what `@effects(needs(..))` declares against the target, at the line of use."""
+"""Holds what `@effects(needs(..))` declares against the target, at the line of use.
+
+A function needs what the functions it calls need. Inside the standard library that is nobody's
+fault: the line of use is the call from outside, with the calls below it as its reasons.
+"""
 
 from __future__ import annotations
 
 from prismc.checker.target.errors import NeedsTarget, UnknownNeed
 from prismc.checker.types import typed
+from prismc.checker.types.origins import InstanceSink
 from prismc.checker.types.walk import calls_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.targets import Target, is_need, meets
 
+# What is missing, with the calls that lead there, the first one first.
+Missing = dict[str, tuple[Related, ...]]
+_LIBRARY = "std."
+
 
 def check_needs(program: typed.Program, target: Target, sink: Sink) -> None:
     """Refuse calls of functions that need what `target` lacks, and needs that nobody knows."""
-    for body in program.bodies.values():
-        _check_declared(body.instance, sink)
+    missing: dict[str, Missing] = {}
+    for symbol, body in program.bodies.items():
+        own = missing[symbol] = _declared(body.instance, target, sink)
+        told = InstanceSink(sink, body.instance)
         for call in calls_in(body.statements):
-            _check_call(call, target, sink)
+            found = missing.get(call.callee.symbol, {})
+            if not found:
+                continue
+            if not body.instance.module.startswith(_LIBRARY):
+                for word, reasons in found.items():
+                    told.report(_problem(call, word, target, reasons))
+                continue
+            note = Related(at=call.span, message=f"`{body.instance.name}` calls it here")
+            for word, reasons in found.items():
+                own.setdefault(word, (*reasons, note))
 
 
-def _check_declared(instance: typed.Instance, sink: Sink) -> None:
-    if instance.effects is None:
-        return
-    for word in instance.effects.needs:
-        if not is_need(word):
-            sink.report(UnknownNeed(at=instance.effects.span, word=word))
-
-
-def _check_call(call: typed.Call, target: Target, sink: Sink) -> None:
-    effects = call.callee.effects
+def _declared(instance: typed.Instance, target: Target, sink: Sink) -> Missing:
+    """What the function itself declares and the target lacks."""
+    effects = instance.effects
+    found: Missing = {}
     if effects is None:
-        return
+        return found
     for word in effects.needs:
-        if is_need(word) and not meets(target, word):
-            note = Related(at=effects.span, message=f"`{call.callee.name}` declares it here")
-            sink.report(
-                NeedsTarget(
-                    at=call.span,
-                    callee=call.callee.name,
-                    needed=word,
-                    target=target.name,
-                    related=(note,),
-                )
-            )
+        if not is_need(word):
+            sink.report(UnknownNeed(at=effects.span, word=word))
+        elif not meets(target, word):
+            note = Related(at=effects.span, message=f"`{instance.name}` declares it here")
+            found[word] = (note,)
+    return found
+
+
+def _problem(
+    call: typed.Call, word: str, target: Target, reasons: tuple[Related, ...]
+) -> NeedsTarget:
+    return NeedsTarget(
+        at=call.span,
+        callee=call.callee.name,
+        needed=word,
+        target=target.name,
+        related=tuple(reversed(reasons)),
+    )

@@ -1,0 +1,98 @@
+"""What an unsafe function declares is all that it does: barriers are derived from its effects.
+
+Without `@effects` raw text counts as touching everything that the function can name. With it, an
+access to a parameter that the effects leave out would be ordered with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prismc.checker.perspectives.aliases import Aliases, pointer_variables
+from prismc.checker.perspectives.errors import UndeclaredEffect
+from prismc.checker.types import typed
+from prismc.checker.types.model import PointerType
+from prismc.checker.types.walk import (
+    expressions_in,
+    statement_operands,
+    statements_in,
+)
+from prismc.diagnostics.problem import Related
+from prismc.diagnostics.sink import Sink
+from prismc.source.span import Span
+
+# What is done, with which pointer, where, and whether `reads(..)` covers it.
+Use = tuple[str, typed.Expression, Span, bool]
+
+
+def check_declared_effects(body: typed.Body, aliases: Aliases, sink: Sink) -> None:
+    """Hold the body of an unsafe function against its `@effects`, each parameter once."""
+    effects = body.instance.effects
+    if effects is None:
+        return
+    writable = frozenset(effects.writes)
+    readable = writable | frozenset(effects.reads)
+    told: set[typed.Variable] = set()
+    for done, pointer, at, is_read in _uses(body):
+        allowed = readable if is_read else writable
+        for root in sorted(aliases.roots_of(pointer_variables(pointer)), key=lambda v: v.id):
+            if root.kind is not typed.VariableKind.PARAMETER or root in allowed or root in told:
+                continue
+            told.add(root)
+            word = "reads" if is_read else "writes"
+            note = Related(at=effects.span, message="these are the declared effects")
+            sink.report(
+                UndeclaredEffect(at=at, done=done, name=root.name, effect=word, related=(note,))
+            )
+
+
+def _uses(body: typed.Body) -> Iterator[Use]:
+    for statement in statements_in(body.statements):
+        for place in _places(statement):
+            if isinstance(place, typed.MemoryPlace):
+                yield "is written", place.pointer, place.span, False
+        if isinstance(statement, typed.LoadInto):
+            yield "is read", statement.pointer, statement.span, True
+        for operand in statement_operands(statement):
+            for inside in expressions_in(operand):
+                yield from _of_expression(inside)
+
+
+def _places(statement: typed.Statement) -> tuple[typed.Place, ...]:
+    match statement:
+        case typed.Assign(place=place):
+            return (place,)
+        case typed.AssignSeveral(places=places):
+            return places
+        case typed.Asm(outputs=outputs, updates=updates):
+            return (*outputs, *updates)
+        case _:
+            return ()
+
+
+def _of_expression(expression: typed.Expression) -> Iterator[Use]:
+    match expression:
+        case typed.Load(pointer=pointer):
+            yield "is read", pointer, expression.span, True
+        case typed.Address(pointer=pointer) | typed.Descriptor(pointer=pointer):
+            yield "has its address taken", pointer, expression.span, True
+        case typed.Call(callee=callee, arguments=arguments):
+            for parameter, argument in zip(callee.parameters, arguments, strict=True):
+                if not isinstance(parameter.type, PointerType):
+                    continue
+                writes = _touches(callee, parameter)
+                if writes is not None:
+                    yield "is passed on", argument, argument.span, not writes
+        case _:
+            pass
+
+
+def _touches(callee: typed.Instance, parameter: typed.Variable) -> bool | None:
+    """Whether a callee may write through a parameter; None if it declares not to touch it."""
+    assert isinstance(parameter.type, PointerType)
+    effects = callee.effects
+    if effects is None:
+        return not parameter.type.is_const
+    if parameter in effects.writes:
+        return True
+    return False if parameter in effects.reads else None
