@@ -74,6 +74,8 @@ def _of_expression(expression: typed.Expression) -> Iterator[Use]:
     match expression:
         case typed.Load(pointer=pointer):
             yield "is read", pointer, expression.span, True
+        case typed.Address(kind="map_address"):
+            return  # a tensor map is never written
         case typed.Address(pointer=pointer) | typed.Descriptor(pointer=pointer):
             yield "has its address taken", pointer, expression.span, True
         case typed.Call(callee=callee, arguments=arguments):
