@@ -34,7 +34,9 @@ class Editor:
         self.do(self.client.start_io(sys.executable, "-m", "prismc", "lsp"))
         general = types.GeneralClientCapabilities(position_encodings=encodings)
         rename = types.RenameClientCapabilities(prepare_support=True)
-        texts = types.TextDocumentClientCapabilities(rename=rename)
+        snippets = types.ClientCompletionItemOptions(snippet_support=True)
+        completion = types.CompletionClientCapabilities(completion_item=snippets)
+        texts = types.TextDocumentClientCapabilities(rename=rename, completion=completion)
         capabilities = types.ClientCapabilities(general=general, text_document=texts)
         params = types.InitializeParams(
             capabilities=capabilities, root_uri=folder.as_uri(), initialization_options=options

@@ -240,6 +240,21 @@ def test_references_in_all_open_files(editor: Editor) -> None:
     assert [mark.range.start for mark in marks or ()] == [place(USER, "a: f32"), place(USER, "a))")]
 
 
+def test_references_in_files_that_are_not_open(editor: Editor) -> None:
+    closed = TWICE.replace("# Twice", "\n# Twice").replace("twice", "quarter")
+    (editor.folder / "other.prism").write_text(
+        "from shared_part import quarter\n\ndef f(a: f32) -> f32:\n    return quarter(a)\n",
+        encoding="utf-8",
+    )
+    editor.open("shared_part.prism", closed)
+    found = references(editor, "shared_part.prism", place(closed, "quarter"))
+    assert found == [
+        ("other.prism", types.Position(0, 24)),
+        ("other.prism", types.Position(3, 11)),
+        ("shared_part.prism", place(closed, "quarter")),
+    ]
+
+
 def rename(editor: Editor, name: str, at: types.Position, new: str) -> list[types.TextEdit]:
     params = types.RenameParams(editor.document(name), at, new)
     edit = editor.do(editor.client.text_document_rename_async(params))

@@ -248,6 +248,20 @@ def _offered(each: Offered) -> Item:
     )
 
 
+def without_snippet(item: Item) -> Item:
+    """The same completion for an editor that knows no place holders."""
+    if item.insert_text is None:
+        return item
+    return Item(
+        label=item.label,
+        kind=item.kind,
+        detail=item.detail,
+        documentation=item.documentation,
+        sort_text=item.sort_text,
+        insert_text=item.insert_text.replace("$1", ""),
+    )
+
+
 def _helped(name: str, known: Help | None, kind: Kind, sort: str = "0") -> Item:
     return Item(
         label=name,

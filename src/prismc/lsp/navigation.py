@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from prismc.checker.names.resolve import resolve_names
 from prismc.checker.names.symbols import Symbol, SymbolKind
@@ -15,10 +18,12 @@ from prismc.lsp.documents import Document, View
 from prismc.lsp.facts import FileFacts, FileNames, Named, facts_of
 from prismc.lsp.imports import file_of, imported_file
 from prismc.lsp.lexis import reserved_words
-from prismc.source.files import Files
+from prismc.source.files import Files, UnreadableFile
 from prismc.source.record import Record
 from prismc.source.span import Span
 
+MOST_FILES = 200  # that are read for one question
+_PACKAGES = "node_modules"
 _LOCAL = (SymbolKind.PARAMETER, SymbolKind.LOCAL, SymbolKind.LOOP)
 
 
@@ -83,6 +88,49 @@ def references(target: Target, analyses: Iterable[Analysis]) -> list[Span]:
 
 def _uses(facts: FileFacts, declared: Span) -> Iterator[Named]:
     return (named for named in facts.named() if named.symbol.span == declared)
+
+
+def references_on_disk(
+    target: Target, folders: Iterable[str], texts: Mapping[str, str], options: Options
+) -> list[Span]:
+    """Where files below some folders that are not open name a symbol of a module's top level.
+
+    Only files that hold its name at all are read as programs, MOST_FILES of them at most.
+    """
+    symbol = target.symbol
+    if symbol is None or not isinstance(symbol.node, ast.Declaration):
+        return []
+    found: dict[Span, None] = {}
+    for path in islice(_files_with(symbol.name, folders, texts), MOST_FILES):
+        files, sink = Files(), Sink()
+        for name, text in texts.items():
+            files.overlay(name, text)
+        graph = load_program((files.read(path),), options.include, files, sink)
+        names = resolve_names(graph, sink)
+        uses = FileNames(graph.roots[0], names.modules[graph.roots[0].name]).named()
+        found.update((each.span, None) for each in uses if each.symbol.span == target.span)
+    return sorted(found)
+
+
+def _files_with(name: str, folders: Iterable[str], texts: Mapping[str, str]) -> Iterator[str]:
+    """The Prism files below some folders, none of them open, that hold a word."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    for path in _prism_files(folders):
+        if path not in texts:
+            try:
+                text = Files().read(path).text
+            except UnreadableFile:
+                continue
+            if word.search(text):
+                yield path
+
+
+def _prism_files(folders: Iterable[str]) -> Iterator[str]:
+    """The Prism files below some folders; hidden folders (environments, caches) hold none."""
+    for top in folders:
+        for folder, inside, files in os.walk(top):
+            inside[:] = sorted(each for each in inside if each[0] != "." and each != _PACKAGES)
+            yield from (os.path.join(folder, f) for f in sorted(files) if f.endswith(".prism"))
 
 
 # --------------------------------------------------------------------------- renaming

@@ -13,18 +13,26 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from prismc.driver.options import Options
 from prismc.hardware.targets import TARGETS
 from prismc.lsp.board import Board
-from prismc.lsp.completion import completions
-from prismc.lsp.documents import Document, file_uri
+from prismc.lsp.completion import completions, without_snippet
+from prismc.lsp.documents import Document, file_name, file_uri
 from prismc.lsp.edits import edits_within, formatting_edits
 from prismc.lsp.hints import inlay_hints
 from prismc.lsp.hover import hover_at
-from prismc.lsp.navigation import CannotRename, references, rename, rename_spans, target_at
+from prismc.lsp.navigation import (
+    CannotRename,
+    references,
+    references_on_disk,
+    rename,
+    rename_spans,
+    target_at,
+)
 from prismc.lsp.outline import folds, outline
 from prismc.lsp.positions import Places
 from prismc.lsp.problems import FIX_ALL, diagnostics_by_file, fix_actions, fix_all_action
@@ -55,6 +63,7 @@ class Server(LanguageServer):
         self.files = Workspace(options, self.show, self.tell_defect)
         self.board = Board()
         self.is_shut_down = False
+        self.takes_snippets = False
 
     # ------------------------------------------------------------------ to the client
 
@@ -114,6 +123,12 @@ class Server(LanguageServer):
         places = Places(text, self.files.encoding)
         return types.Location(file_uri(span.file), places.range(span.start, span.end))
 
+    def folders(self) -> list[str]:
+        """The folders of the client's workspace."""
+        root = self.workspace.root_path
+        named = [file_name(folder.uri) for folder in self.workspace.folders.values()]
+        return named or ([root] if root else [])
+
     # ------------------------------------------------------------------ options
 
     def configure(self, settings: object) -> None:
@@ -156,6 +171,8 @@ def _life_cycle(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.files.encoding = _text(server.workspace.position_encoding)
+        item = get_capability(params.capabilities, "text_document.completion.completion_item")
+        server.takes_snippets = bool(item is not None and item.snippet_support)
         server.configure(params.initialization_options)
 
     @server.feature(types.SHUTDOWN)
@@ -233,7 +250,9 @@ def _names(server: Server) -> None:
         target = target_at(*found) if found is not None else None
         if target is None or target.symbol is None:
             return []
-        spans = references(target, [target.view.analysis, *server.files.analyses()])
+        files = server.files
+        spans = references(target, [target.view.analysis, *files.analyses()])
+        spans += references_on_disk(target, server.folders(), files.texts(), files.options)
         if not params.context.include_declaration:
             spans = [span for span in spans if span != target.span]
         return [server.location(span) for span in spans]
@@ -303,6 +322,8 @@ def _writing(server: Server) -> None:
             if found is not None
             else []
         )
+        if not server.takes_snippets:
+            items = [without_snippet(item) for item in items]
         return types.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(
