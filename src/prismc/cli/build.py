@@ -30,6 +30,7 @@ from prismc.driver.inputs import STANDARD_INPUT, open_root
 from prismc.driver.project import TO_STANDARD_OUTPUT, Order, Result, Writing, build_files
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
+from prismc.source.record import replace
 
 if TYPE_CHECKING:
     from prismc.backend.toolchain.report import BarrierCounts, KernelReport
@@ -92,6 +93,13 @@ if TYPE_CHECKING:
     multiple=True,
     help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
 )
+@click.option(
+    "--spills",
+    type=click.Choice(["deny", "warn"]),
+    default="warn",
+    show_default=True,
+    help="How registers that spill to memory are judged.",
+)
 @jobs_option
 @cache_option
 @compile_options
@@ -108,6 +116,7 @@ def build(
     asserts: bool,
     placement: str,
     dropped_sync: tuple[int, ...],
+    spills: str,
     jobs: int,
     cache: Cache | None,
     defines: tuple[tuple[str, str], ...],
@@ -130,10 +139,10 @@ def build(
     dependencies.require_use(len(names), out)
     if out == TO_STANDARD_OUTPUT and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
-    session = Session(
-        compiler_options(chosen[0], defines, include, compiler, dropped_sync, asserts, placement),
-        cache=cache,
+    options = compiler_options(
+        chosen[0], defines, include, compiler, dropped_sync, asserts, placement
     )
+    session = Session(replace(options, spills=spills), cache=cache)
     roots = [(open_root(session, name), place) for name, place in zip(names, places, strict=True)]
     orders = [
         Order(

@@ -173,7 +173,8 @@ def _compiled(
         session.sink.report(unusable(failure))
         return ()
     named = [(module, target.name) for module, target in work]
-    return compile_targets(named, compiler, session.files, session.sink)
+    denies = session.options.spills == "deny"
+    return compile_targets(named, compiler, session.files, session.sink, denies_spills=denies)
 
 
 class _Telling:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from prismc.backend.cuda_module import CudaModule
-from prismc.backend.errors import CompilerUnusable, RegistersSpill
+from prismc.backend.errors import CompilerUnusable, RegistersSpill, SpillDenied
 from prismc.backend.toolchain.backmap import told_problems
 from prismc.backend.toolchain.compilation import Compilation, Compiler, ToolchainFailure
 from prismc.backend.toolchain.report import KernelReport, kernel_reports
@@ -41,9 +41,17 @@ def compile_module(
 
 
 def compile_targets(
-    work: Sequence[tuple[CudaModule, str]], compiler: Compiler, files: Files, sink: Sink
+    work: Sequence[tuple[CudaModule, str]],
+    compiler: Compiler,
+    files: Files,
+    sink: Sink,
+    *,
+    denies_spills: bool = False,
 ) -> tuple[Binary | None, ...]:
-    """Each module for its target, all at the same time; problems come in the order of `work`."""
+    """Each module for its target, all at the same time; problems come in the order of `work`.
+
+    With `denies_spills`, registers that spill to memory are an error.
+    """
     answers: list[Compilation | ToolchainFailure | None] = [None] * len(work)
 
     def compile_one(index: int) -> None:
@@ -61,13 +69,17 @@ def compile_targets(
     for thread in threads:
         thread.join()
     return tuple(
-        _judged(answer, module, files, sink)
+        _judged(answer, module, files, sink, denies_spills)
         for answer, (module, _) in zip(answers, work, strict=True)
     )
 
 
 def _judged(
-    answer: Compilation | ToolchainFailure | None, module: CudaModule, files: Files, sink: Sink
+    answer: Compilation | ToolchainFailure | None,
+    module: CudaModule,
+    files: Files,
+    sink: Sink,
+    denies_spills: bool,
 ) -> Binary | None:
     if answer is None:
         raise RuntimeError("a compilation thread ended without an answer")
@@ -81,7 +93,8 @@ def _judged(
     if failed or answer.ptx is None or answer.cubin is None:
         return None
     reports = kernel_reports(answer, module)
-    _report_spills(reports, module, sink)
+    if _report_spills(reports, module, sink, denies_spills) and denies_spills:
+        return None
     return Binary(
         target=answer.target,
         compiler=answer.compiler,
@@ -91,11 +104,16 @@ def _judged(
     )
 
 
-def _report_spills(reports: tuple[KernelReport, ...], module: CudaModule, sink: Sink) -> None:
+def _report_spills(
+    reports: tuple[KernelReport, ...], module: CudaModule, sink: Sink, denies: bool
+) -> bool:
+    """Whether registers of any kernel spill."""
+    spill = SpillDenied if denies else RegistersSpill
+    spilling = [report for report in reports if report.spill_stores or report.spill_loads]
     for report, kernel in zip(reports, module.kernels, strict=True):
-        if report.spill_stores or report.spill_loads:
+        if report in spilling:
             sink.report(
-                RegistersSpill(
+                spill(
                     at=kernel.at,
                     kernel=report.kernel,
                     target=report.target,
@@ -104,3 +122,4 @@ def _report_spills(reports: tuple[KernelReport, ...], module: CudaModule, sink: 
                     loads=report.spill_loads,
                 )
             )
+    return bool(spilling)
