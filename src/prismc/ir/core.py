@@ -71,13 +71,15 @@ class Op(Record):
 
     `spelling` is the name in the text form. A class with a `selector` stands for a family: the
     selector names the field and the enumeration whose member's value is the spelling. `roles` maps
-    the fields, in order, to what they are; `results` and `span` are not among them.
+    the fields, in order, to what they are; `results` and `span` are not among them. `region_fields`
+    are those that hold regions: every walk asks for them.
     """
 
     spelling: ClassVar[str] = ""
     selector: ClassVar[tuple[str, type[Enum]] | None] = None
     is_terminator: ClassVar[bool] = False
     roles: ClassVar[Mapping[str, Role]] = {}
+    region_fields: ClassVar[tuple[str, ...]] = ()
 
     results: tuple[Value, ...] = ()
     span: Span = NOWHERE
@@ -88,6 +90,7 @@ class Op(Record):
             for name, annotation in cls.__annotations__.items()
         }
         cls.roles = {**cls.roles, **own}
+        cls.region_fields = tuple(n for n, role in cls.roles.items() if role is Role.REGION)
 
     @property
     def name(self) -> str:
@@ -118,9 +121,8 @@ class Op(Record):
     @property
     def regions(self) -> tuple[Region, ...]:
         """The nested regions, in the order of the fields."""
-        return tuple(
-            getattr(self, name) for name, role in self.roles.items() if role is Role.REGION
-        )
+        names = self.region_fields
+        return tuple(getattr(self, name) for name in names) if names else ()
 
     @property
     def attributes(self) -> dict[str, object]:
@@ -153,8 +155,7 @@ class Op(Record):
         same objects."""
         if all(new is old for new, old in zip(regions, self.regions, strict=True)):
             return self
-        names = (name for name, role in self.roles.items() if role is Role.REGION)
-        return replace(self, **dict(zip(names, regions, strict=True)))
+        return replace(self, **dict(zip(self.region_fields, regions, strict=True)))
 
 
 class Region(Record):

@@ -52,16 +52,17 @@ class Record(metaclass=RecordType):
     __defaults__: ClassVar[dict[str, Any]]
 
     def __init__(self, **values: Any) -> None:
-        defaults = self.__defaults__
-        for field in self.__fields__:
-            if field in values:
-                _set(self, field, values.pop(field))
-            elif field in defaults:
-                _set(self, field, defaults[field])
-            else:
-                raise TypeError(f"{type(self).__name__}: missing field {field!r}")
-        if values:
-            raise TypeError(f"{type(self).__name__}: unknown field {next(iter(values))!r}")
+        fields = self.__fields__
+        if len(values) < len(fields):
+            values = self.__defaults__ | values
+        try:
+            for field in fields:
+                _set(self, field, values[field])
+        except KeyError as missing:
+            raise TypeError(f"{type(self).__name__}: missing field {missing}") from None
+        if len(values) > len(fields):
+            unknown = next(name for name in values if name not in fields)
+            raise TypeError(f"{type(self).__name__}: unknown field {unknown!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen; use `replace`")

@@ -5,11 +5,13 @@ An installed wheel holds them inside the package, a checkout at its root.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+@cache
 def resource_folder(name: str) -> Path:
     """The folder `grammar` or `stdlib`, from the wheel or from the checkout.
 
