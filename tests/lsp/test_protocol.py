@@ -105,6 +105,15 @@ def test_a_file_without_a_path(editor: Editor) -> None:
     assert found.diagnostics[0].code == "P0201"
 
 
+def test_only_the_newest_text_has_diagnostics(editor: Editor) -> None:
+    editor.open("quick.prism", "const N: int = 0\n")
+    for number in range(1, 20):
+        editor.change("quick.prism", f"const N: int = unknown_{number}\n", wait=False)
+        editor.hover("quick.prism", types.Position(0, 6))
+    (found,) = editor.checked("quick.prism")
+    assert "unknown_19" in found.message
+
+
 # --------------------------------------------------------------------------- hover
 
 

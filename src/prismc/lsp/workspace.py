@@ -33,7 +33,8 @@ class Workspace:
         self.documents: dict[str, Document] = {}
         self._told = told
         self._failed = failed
-        self._pending: dict[str, asyncio.Task[None]] = {}
+        self._resting: dict[str, asyncio.TimerHandle] = {}
+        self._running: set[asyncio.Task[None]] = set()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="prismc-check")
 
     def texts(self) -> Mapping[str, str]:
@@ -70,9 +71,7 @@ class Workspace:
     def close(self, uri: str) -> None:
         """A file was closed: the disk has its text again."""
         document = self.documents.pop(uri, None)
-        task = self._pending.pop(uri, None)
-        if task is not None:
-            task.cancel()
+        self._forget(uri)
         if document is not None:
             self._check_importers(document)
 
@@ -88,38 +87,51 @@ class Workspace:
 
     def stop(self) -> None:
         """No more checks."""
-        for task in self._pending.values():
-            task.cancel()
+        for uri in list(self._resting):
+            self._forget(uri)
         self._worker.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ checking
 
     def _schedule(self, uri: str) -> None:
-        waiting = self._pending.pop(uri, None)
-        if waiting is not None:
-            waiting.cancel()
-        self._pending[uri] = asyncio.get_running_loop().create_task(self._check(uri))
-
-    async def _check(self, uri: str) -> None:
-        await asyncio.sleep(DELAY)
-        document = self.documents[uri]
+        """Check a file when it has rested for a while: each change begins the rest anew."""
+        self._forget(uri)
         loop = asyncio.get_running_loop()
+        self._resting[uri] = loop.call_later(DELAY, self._start, uri)
+
+    def _forget(self, uri: str) -> None:
+        rest = self._resting.pop(uri, None)
+        if rest is not None:
+            rest.cancel()
+
+    def _start(self, uri: str) -> None:
+        del self._resting[uri]
+        task = asyncio.get_running_loop().create_task(self._check(self.documents[uri]))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _check(self, document: Document) -> None:
+        loop = asyncio.get_running_loop()
+        version, texts = document.version, self.texts()
         try:
             analysis = await loop.run_in_executor(
-                self._worker,
-                analyse,
-                document.name,
-                document.version,
-                self.texts(),
-                self.options,
+                self._worker, self._analysis, document, version, texts
             )
         except Exception as error:  # noqa: BLE001 - a defect of ours must not end the session
             self._failed(error)
             return
-        if self.documents.get(uri) is document:
+        if analysis is not None and self.documents.get(document.uri) is document:
             document.learn(analysis)
-            if analysis.version == document.version:
+            if version == document.version:
                 self._told(document)
+
+    def _analysis(
+        self, document: Document, version: int, texts: Mapping[str, str]
+    ) -> Analysis | None:
+        """In the worker: the check, unless the text changed again while it waited its turn."""
+        if document.version != version:
+            return None
+        return analyse(document.name, version, texts, self.options)
 
 
 def _may_import(document: Document, name: str) -> bool:
