@@ -22,6 +22,7 @@ DTYPES: dict[str, Any] = {
 ANYWHERE, POSITIVE, NEAR = (-20.0, 20.0), (1e-3, 80.0), (-3.0, 3.0)
 # f16 holds e to the power of these, and their third powers.
 SMALL, BASE = (-9.0, 9.0), (1e-2, 30.0)
+UNIT, ABOVE = (-0.9, 0.9), (1.2, 80.0)
 
 
 def _rcp(x: Array) -> Array:
@@ -64,6 +65,18 @@ EXACT: dict[str, tuple[Callable[..., Array], tuple[tuple[float, float], ...], fl
     "copysign": (np.copysign, (ANYWHERE, ANYWHERE), 0),
     "fma": (_fma, (ANYWHERE, ANYWHERE, ANYWHERE), 0.5),
     "rcp": (_rcp, (POSITIVE,), 0.5),
+    "asin": (np.arcsin, (UNIT,), 2),
+    "acos": (np.arccos, (UNIT,), 2),
+    "atan": (np.arctan, (ANYWHERE,), 2),
+    "sinh": (np.sinh, (NEAR,), 3),
+    "cosh": (np.cosh, (NEAR,), 2),
+    "asinh": (np.arcsinh, (ANYWHERE,), 3),
+    "acosh": (np.arccosh, (ABOVE,), 4),
+    "atanh": (np.arctanh, (UNIT,), 3),
+    "erfc": (np.vectorize(math.erfc), (NEAR,), 4),
+    "hypot": (np.hypot, (ANYWHERE, ANYWHERE), 3),
+    "max": (np.fmax, (ANYWHERE, ANYWHERE), 0),
+    "min": (np.fmin, (ANYWHERE, ANYWHERE), 0),
 }
 # The fast functions: the same, with a relative and an absolute error.
 FAST: dict[str, tuple[Callable[..., Array], tuple[tuple[float, float], ...], float, float]] = {
@@ -148,14 +161,14 @@ def test_fast() -> None:
 
 
 PREDICATES = """
-from std.math import is_finite, is_nan
+from std.math import is_finite, is_inf, is_nan
 
 @requires(grid[1], block[1], thread[1])
 @launch(threads = 64)
 kernel k(X: ptr(const f32), Y: ptr(i32)):
     i: int @ thread[1] = id()
     partition Y as y @ thread[1] at i:
-        y[0] = int(is_nan(X[i])) * 2 + int(is_finite(X[i]))
+        y[0] = int(is_inf(X[i])) * 4 + int(is_nan(X[i])) * 2 + int(is_finite(X[i]))
 """
 
 
@@ -163,9 +176,9 @@ def test_predicates() -> None:
     x = np.resize([0.0, -1.5, np.inf, -np.inf, np.nan, 3e38], 64).astype(np.float32)
     program = compile_texts({"k.prism": PREDICATES}, "k.prism")
     found = program.run(1, {"X": x, "Y": np.zeros(64, np.int32)})["Y"]
-    assert np.array_equal(found, np.isnan(x) * 2 + np.isfinite(x))
+    assert np.array_equal(found, np.isinf(x) * 4 + np.isnan(x) * 2 + np.isfinite(x))
 
 
 def test_every_function_is_tested() -> None:
     declared = re.findall(r"^(?:unsafe )?def ([a-z]\w*)", LIBRARY.read_text(), re.MULTILINE)
-    assert sorted(declared) == sorted([*EXACT, *FAST, "is_nan", "is_finite"])
+    assert sorted(declared) == sorted([*EXACT, *FAST, "is_nan", "is_finite", "is_inf"])

@@ -270,6 +270,8 @@ class Attributes(Pipelines):
                 found.append(variable)
             elif self.binding_at(node) is not UNKNOWN and self.symbol_at(node) is not None:
                 self._bad_attribute(node, "effects", "this is no parameter", "name a parameter")
+            else:
+                self.is_failed = True
         return found
 
     def _completion_of(self, effect: ast.Call) -> tuple[Completion | None, typed.Expression | None]:
