@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from prismc.diagnostics.text import render_problems
+from prismc.driver.cache import open_cache
 from prismc.driver.inputs import open_root
 from prismc.driver.kernels import Kernel, RunError, kernels_of
 from prismc.driver.options import Options
@@ -45,9 +46,8 @@ class KernelFault(AssertionError):
 
 def load(path: str, *, target: str = "sm_80", defines: Sequence[tuple[str, str]] = ()) -> Program:
     """Compiles a Prism file. Raises LoadError with the diagnostics."""
-    session = Session(
-        Options(target=TARGETS[target], defines=tuple(defines), assumptions=True)
-    )
+    options = Options(target=TARGETS[target], defines=tuple(defines), assumptions=True)
+    session = Session(options, cache=open_cache())
     root = open_root(session, path)
     kernels = () if root is None else kernels_of(session, root)
     if session.exit_code:

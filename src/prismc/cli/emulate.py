@@ -19,6 +19,7 @@ from prismc.cli.options import (
     extents,
     finite,
     named_values,
+    user_cache,
 )
 from prismc.cli.render import Progress, progress, show_problems, write
 from prismc.driver.inputs import open_root
@@ -141,7 +142,7 @@ class _Run:
             options["dropped_sync"],
             options["asserts"],
         )
-        self.session = Session(replace(compiling, assumptions=True))
+        self.session = Session(replace(compiling, assumptions=True), cache=user_cache())
 
     def go(self) -> int:
         """The exit code."""
