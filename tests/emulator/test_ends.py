@@ -47,6 +47,22 @@ def test_the_time_limit() -> None:
         run_ptx(ptx_of(source), None, 1, 32, [np.zeros(1, np.int32)], time_limit=0.2)
 
 
+def test_a_long_block_tells_how_far_it_is() -> None:
+    source = """
+extern "C" __global__ void k(volatile int* x, int n) {
+    for (int k = 0; k < n; ++k) *x += 1;
+}
+"""
+    told: list[tuple[int, int, int]] = []
+    args = [np.zeros(1, np.int32), 1 << 30]
+    with pytest.raises(TimeLimit):
+        run_ptx(ptx_of(source), None, 1, 1, args, time_limit=1.0,
+                on_tick=lambda *numbers: told.append(numbers))  # fmt: skip
+    assert len(told) >= 2
+    assert all(numbers[:2] == (0, 1) for numbers in told)
+    assert told[0][2] < told[-1][2]
+
+
 @pytest.mark.parametrize(
     ("grid", "block", "args", "message"),
     [

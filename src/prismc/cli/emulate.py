@@ -211,7 +211,7 @@ class _Run:
         )
         found = []
         blocks = prod(options["grid"])
-        with progress(len(plans) * blocks, "running", "ran") as bar:
+        with progress(len(plans) * blocks, "running", "ran", least=1) as bar:
             ticks = _Ticks(bar)
             for outcome in run(
                 bound,
@@ -306,9 +306,10 @@ class _Ticks:
         self._bar = bar
         self._before = 0
 
-    def tell(self, finished: int, total: int) -> None:
+    def tell(self, finished: int, total: int, instructions: int) -> None:
         """`finished` of `total` blocks of the present run have ended."""
-        self._bar.step(f"{finished} of {total} blocks", finished - self._before)
+        done = f"{finished} of {total} blocks, {_count(instructions)} thread instructions"
+        self._bar.step(done, finished - self._before)
         self._before = 0 if finished == total else finished
 
 

@@ -98,9 +98,11 @@ class Progress:
 
 
 @contextmanager
-def progress(steps: int, what: str, done: str = "compiled") -> Iterator[Progress]:
-    """A progress bar on standard error for `steps` steps, if it is a terminal and worth one."""
-    if steps < 2 or not sys.stderr.isatty():
+def progress(
+    steps: int, what: str, done: str = "compiled", least: int = 2
+) -> Iterator[Progress]:
+    """A progress bar on standard error, if that is a terminal, for `least` steps or more."""
+    if steps < least or not sys.stderr.isatty():
         yield Progress()
         return
     from rich.console import Console

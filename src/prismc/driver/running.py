@@ -151,7 +151,7 @@ def run(
     checks: Checks = ALL_CHECKS,
     time_limit: float | None = None,
     profile: bool = False,
-    on_tick: Callable[[int, int], None] | None = None,
+    on_tick: Callable[[int, int, int], None] | None = None,
 ) -> Iterator[Outcome]:
     """Runs once for each plan, the first with a profile if one is wanted.
 

@@ -89,7 +89,7 @@ def run_ptx(
     shared_arrays: tuple[SharedArray, ...] = (),
     time_limit: float | None = None,
     profile: bool = False,
-    on_tick: Callable[[int, int], None] | None = None,
+    on_tick: Callable[[int, int, int], None] | None = None,
 ) -> RunResult:
     """Executes one kernel of a PTX module on NumPy.
 
@@ -98,8 +98,8 @@ def run_ptx(
     kernel's order: NumPy arrays (passed by pointer; copied, never changed), `host.Buffer`,
     `host.Tensor`, numbers, or `bytes` for structs. `dynamic_shared` is the number of dynamic shared
     bytes, `shared_arrays` names the parts of the kernel's shared memory for findings. `profile`
-    asks for costs by line. `on_tick` gets (finished, all) blocks now and then; `time_limit` is in
-    seconds.
+    asks for costs by line. `on_tick` gets the finished blocks, all blocks and the thread
+    instructions so far, now and then; `time_limit` is in seconds.
 
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
     be, machine.TimeLimit.

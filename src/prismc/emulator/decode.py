@@ -191,6 +191,8 @@ class Decoder:
 
     def refuse(self, instruction: Instruction, reason: str) -> NoReturn:
         """Ends decoding: the machine does not run this instruction."""
+        # What computes the form does not know the instruction, and names the form itself.
+        reason = reason.removeprefix(f"`{instruction.form}`: ")
         message = f"`{instruction.opcode}`: {reason}"
         raise PtxError(message, instruction.line, self.linkage.module.name)
 

@@ -49,6 +49,9 @@ _SHADOW_PER_BYTE = 4
 _MOST_SHADOW = 400 << 20
 
 
+# Seconds between two reports of how far a launch is.
+_TICK = 0.2
+
 _SHARED_SIZES = frozenset({"dynamic_smem_size", "total_smem_size", "aggr_smem_size"})
 _CLOCKS = frozenset(
     {"clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi"}
@@ -83,13 +86,14 @@ class Machine:
         self.counts: dict[str, Lanes] | None = None
         self.waits: Waits | None = None
         self.deadline: float | None = None
-        self.on_tick: Callable[[int, int], None] | None = None
+        self.on_tick: Callable[[int, int, int], None] | None = None
         self.finished_blocks = 0
         self.linkage = Linkage(self, module, kernel)
         self.shared_end = 0
         self.shared_arrays: tuple[SharedArray, ...] = ()
         self.entry: Code
         self._clock = 0
+        self._next_tick = 0.0
         self._asyncs = 0
         self._deferred: deque[Deferred] = deque()
 
@@ -212,8 +216,7 @@ class Machine:
                 if self.waits is not None:
                     self.waits.forget(batch)
                 self.finished_blocks += len(batch.geometry.blocks)
-                if self.on_tick is not None:
-                    self.on_tick(self.finished_blocks, self.shape.grid.volume)
+                self._tick()
         return [batch for batch in active if batch.alive_count]
 
     def _resolve(self, active: list[Batch], unstarted: int) -> list[Batch]:
@@ -276,9 +279,19 @@ class Machine:
             self.waits.issue(run, issued)
 
     def check_time(self) -> None:
-        """Raises TimeLimit when the time is over."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        """Tells how far the launch is. Raises TimeLimit when the time is over."""
+        if self.deadline is None and self.on_tick is None:
+            return
+        now = time.monotonic()
+        if self.deadline is not None and now > self.deadline:
             raise TimeLimit
+        if now > self._next_tick:
+            self._next_tick = now + _TICK
+            self._tick()
+
+    def _tick(self) -> None:
+        if self.on_tick is not None:
+            self.on_tick(self.finished_blocks, self.shape.grid.volume, self.instructions)
 
     def array_name(self, region: Region, offset: int) -> str:
         """The name of the array at an offset of a region."""
