@@ -27,6 +27,8 @@ PYTHON = [
 _STATEMENT = re.compile(
     r"(?:^|[;{}\n])\s*(?:@!?[%$\w]+\s+)?([a-z][a-z0-9_]*(?:\.[\w:$]+)+)(?=[\s;]|$)"
 )
+# A constant in the middle of a word: `m64n${N}k16`.
+_BRACED = re.compile(r"\$\{(\w+)\}")
 _PRISM_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -48,7 +50,7 @@ def _instructions() -> list[tuple[str, str]]:
         (match, path.name)
         for path in (*PRISM, *PYTHON)
         for text in _texts(path)
-        for match in _STATEMENT.findall(text.replace("\\n", "\n"))
+        for match in _STATEMENT.findall(_BRACED.sub(r"$\1", text.replace("\\n", "\n")))
         if not match.startswith(("std.", "sm_", "x2.", "prismc."))
     }
     return sorted(found)
