@@ -132,6 +132,8 @@ def test_hover(editor: Editor) -> None:
     assert "Turns blocks" not in at("reverse")
     assert "s: ptr(f32) @ block[1]" in at("s[u")
     assert "The index of this unit" in at("id()")
+    assert "id(): i32 @ block[1]" in at("id()")
+    assert "The index" not in at("kernel")
     assert "fewest" not in at("shared")
     assert at("# Turns", 3) == ""
 
@@ -159,7 +161,10 @@ def test_hover_over_a_generic_shows_its_instances(editor: Editor) -> None:
     assert "a: f32" in shown
     assert "T = f32" in shown
     assert "a: i32" in shown
-    assert "Twice a number." in editor.hover("generic.prism", place(text, "twice(a)"))
+    call = editor.hover("generic.prism", place(text, "twice(a)"))
+    assert "twice(a): f32 @ thread[1]" in call
+    assert "def twice[T: type](a: T) -> T" in call
+    assert "Twice a number." in call
 
 
 def test_hover_in_a_generic_that_nothing_specialises(editor: Editor) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.sync.plan import Edge, SyncOperation, Where
 from prismc.checker.types import typed
-from prismc.checker.types.model import ArrayType, ErrorType
+from prismc.checker.types.model import ArrayType, ErrorType, VoidType
 from prismc.checker.types.show import show
 from prismc.checker.types.walk import statements_in
 from prismc.frontend import ast
@@ -16,7 +17,7 @@ from prismc.hardware.groups import Bound, Level
 from prismc.hardware.primitives import PRIMITIVES
 from prismc.lsp.analysis import Analysis
 from prismc.lsp.documents import Document
-from prismc.lsp.facts import Code, Fact, FileFacts, facts_of, hidden_names
+from prismc.lsp.facts import Code, Fact, FileFacts, Named, facts_of, hidden_names
 from prismc.lsp.imports import file_of, imported_file
 from prismc.lsp.lexis import comment_above, is_in_comment_or_string
 from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
@@ -27,6 +28,7 @@ from prismc.source.span import Span
 _LONGEST = 60  # characters of an expression that are shown
 _MOST = 4  # instances that are told apart
 _FUNCTIONS = (SymbolKind.FUNCTION, SymbolKind.KERNEL, SymbolKind.EXPORT)
+_PATH = re.compile(r"(?:\w+\s*\.\s*)*\w+")
 _VERBS = {"read": "read", "write": "written", "atomic update": "updated"}
 
 
@@ -79,14 +81,29 @@ class _Teller:
         if named is not None:
             shown = self._symbol(named.symbol, offset)
             if shown:
-                return shown, named.span
+                return [*self._called(named), *shown], named.span
         word = self._word(offset)
         if word is not None:
             return [_fence(word.usage), word.text], None
-        facts = [fact for fact in self._facts.facts_at(offset) if _has_type(fact)]
-        if facts:
-            return self._values(facts), facts[0].span
-        return [], None
+        facts = self._valued(offset)
+        return (self._values(facts), facts[0].span) if facts else ([], None)
+
+    def _valued(self, offset: int) -> list[Fact]:
+        return [fact for fact in self._facts.facts_at(offset) if _has_type(fact)]
+
+    def _called(self, named: Named) -> list[str]:
+        """The value of the call, or the conversion, whose callee a name is."""
+        if named.symbol.kind not in (*_FUNCTIONS, SymbolKind.BUILTIN):
+            return []
+        start, end = named.span.start, named.span.end
+        facts = [
+            fact
+            for fact in self._valued(start)
+            if isinstance(fact.value, typed.Expression)
+            and not isinstance(fact.value.type, VoidType)
+            and _PATH.fullmatch(self._text, fact.span.start, end)
+        ]
+        return self._values(facts) if facts else []
 
     def _stated_code(self, offset: int) -> list[str]:
         """The code perspective of a generic without a use, as its text states it."""
@@ -131,7 +148,7 @@ class _Teller:
             return self._declared(symbol)
         if symbol.kind is SymbolKind.CONSTANT:
             return [*self._declared(symbol), *self._value_of_constant(offset)]
-        facts = [fact for fact in self._facts.facts_at(offset) if _has_type(fact)]
+        facts = self._valued(offset)
         return self._values(facts) if facts else self._written(symbol)
 
     def _written(self, symbol: Symbol) -> list[str]:
