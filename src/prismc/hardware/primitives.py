@@ -48,6 +48,7 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(name="block barrier", ptx="bar.sync 0", cost=Cost.BLOCK),
         Primitive(name="warp barrier", ptx="bar.warp.sync mask", cost=Cost.WARP),
         Primitive(name="named barrier", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
+        Primitive(name="grid barrier", ptx="atom.add.acq_rel.gpu, ld.acquire.gpu", cost=Cost.WAIT),
         Primitive(name="mbarrier init", ptx="mbarrier.init [mbarrier], count", cost=Cost.WARP),
         Primitive(
             name="mbarrier", ptx="mbarrier.arrive, test_wait [mbarrier], state", cost=Cost.WAIT

@@ -73,6 +73,7 @@ EFFECTS: dict[type[Op], Effect] = {
     groups.Broadcast: Effect.SYNCHRONISES,
     sync.BlockBarrier: Effect.SYNCHRONISES,
     sync.LastBlock: ANYTHING,
+    sync.GridBarrier: Effect.SYNCHRONISES,
     sync.WarpBarrier: Effect.SYNCHRONISES,
     sync.NamedBarrier: Effect.SYNCHRONISES,
     sync.CommitGroup: Effect.SYNCHRONISES,

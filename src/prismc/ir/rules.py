@@ -380,6 +380,12 @@ def _block_barrier(op: sync.BlockBarrier, context: Context) -> None:
     _results(op)
 
 
+def _grid_barrier(op: sync.GridBarrier, context: Context) -> None:
+    launch = context.function.launch
+    _require(launch is not None and launch.cooperative, "the kernel is launched cooperatively")
+    _results(op)
+
+
 def _last_block(op: sync.LastBlock, context: Context) -> None:
     _require(context.function.is_kernel, "only a kernel has a last block")
     _require(_pointer(op.counter.type).element == UINT, "the counter is u32")
@@ -528,6 +534,7 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
+    sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,

@@ -119,6 +119,10 @@ def _block_barrier(frame: Frame, op: sync.BlockBarrier) -> None:
     frame.writer.line("__syncthreads();", op.span, alone=True)
 
 
+def _grid_barrier(frame: Frame, op: sync.GridBarrier) -> None:
+    frame.writer.line(f"{frame.need('grid_barrier')}();", op.span, alone=True)
+
+
 def _last_block(frame: Frame, op: sync.LastBlock) -> None:
     place = cpp.prefix("&", cpp.index(frame.value(op.counter), frame.value(op.index)))
     frame.define(op.result, cpp.call(frame.need("last_block"), place), op.span)
@@ -253,6 +257,7 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
+    sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
     sync.CommitGroup: _commit_group,

@@ -51,6 +51,28 @@ _MATRIX_AT = function(
     "return fields | (address >> 4 & 0x3fffu);",
 )
 
+# A cooperative launch has memory of its own for this, whose address the driver puts into two
+# registers; its second word is the barrier. The blocks' arrivals add up to 2^31, so that the last
+# one turns over the highest bit, and the others are 0 again. (PTX ISA, "%envreg<32>", "Memory
+# Consistency Model".)
+_GRID_BARRIER = function(
+    "void grid_barrier()",
+    "__syncthreads();",
+    "if (threadIdx.x == 0) {",
+    "    unsigned int high, low, before, now;",
+    '    asm volatile("mov.b32 %0, %%envreg1;" : "=r"(high));',
+    '    asm volatile("mov.b32 %0, %%envreg2;" : "=r"(low));',
+    "    unsigned int *word = (unsigned int *)((unsigned long long)high << 32 | low) + 1;",
+    "    unsigned int arrival = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;",
+    '    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"',
+    '        : "=r"(before) : "l"(word), "r"(arrival) : "memory");',
+    '    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"',
+    '        : "=r"(now) : "l"(word) : "memory");',
+    "    while (((before ^ now) & 0x80000000u) == 0);",
+    "}",
+    "__syncthreads();",
+)
+
 # The run-time's part of C's `assert`; no compiler declares it beforehand.
 _ASSERT_FAIL = """\
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(
@@ -250,6 +272,7 @@ def helpers_for(target: Target) -> dict[str, Helper]:
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | {"last_block": Helper(text=_LAST_BLOCK)}
         | {"TensorMap": Helper(text=_TENSOR_MAP), "matrix_at": Helper(text=_MATRIX_AT)}
+        | {"grid_barrier": Helper(text=_GRID_BARRIER)}
         | mbarrier_helpers(target)
         | _ROUND_TO_ODD
         | _F16

@@ -33,7 +33,8 @@ _SIMPLE = {
         text=function(
             "void mbarrier_arrive_copies(unsigned long long *mbarrier)",
             _ADDRESS,
-            'asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(at) : "memory");',
+            'asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(at) : '
+            '"memory");',
         )
     ),
     "mbarrier_expect": Helper(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as List
 from types import MappingProxyType
 
+from prismc.checker.sync.between import GridBarrier
 from prismc.checker.sync.choose import (
     Hardware,
     Planned,
@@ -45,7 +46,7 @@ from prismc.checker.sync.split import Arrive, Await, Loads
 from prismc.checker.sync.units import accesses_in
 from prismc.checker.types import typed
 from prismc.hardware.asynchronous import Completion
-from prismc.hardware.groups import BLOCK, Level
+from prismc.hardware.groups import BLOCK, GRID, Level
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import replace
 
@@ -158,6 +159,8 @@ def _node_operations(
                     yield _of_loads(node, loads, region, planned, hardware)
             case Commit() | Wait():
                 yield _operation(node, region, planned)
+            case GridBarrier():
+                yield _of_grid(node, planned)
             case Arrive() | Await():
                 yield _at_split_barrier(node, region, planned, hardware)
             case _:
@@ -253,6 +256,20 @@ def _of_loads(
         barrier=mbarrier.number,
         at=reasons[0].later.at if reasons else node.span,
         edges=edges_of(planned, reasons),
+    )
+
+
+def _of_grid(node: GridBarrier, planned: Planned) -> SyncOperation:
+    return SyncOperation(
+        number=0,
+        kind=SyncKind.GRID_BARRIER,
+        position=node.before,
+        participants=Participants(perspective=GRID),
+        lanes=0,
+        count=0,
+        barrier=0,
+        at=node.span,
+        edges=edges_of(planned, planned.waits[node]),
     )
 
 

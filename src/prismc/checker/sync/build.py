@@ -65,7 +65,7 @@ def build_graph(
     has_scopes: bool = False,
 ) -> Built:
     """The graph of one function; its callees are known by their summaries. With `has_scopes` each
-    narrowing is one node."""
+    narrowing is one node. In a kernel that is launched cooperatively code of blocks is."""
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
     evaluator = Evaluator(definitions, bodies, threads, block_threads)
@@ -143,6 +143,7 @@ class _Builder:
         self._leaves_open = leaves_open
         self._loads = loads
         self._perspective = instance.bound.code
+        self._is_cooperative = instance.launch is not None and instance.launch.cooperative
         self._has_scopes = has_scopes
         self._is_kernel = instance.is_kernel
         self._accesses = accesses
@@ -311,10 +312,15 @@ class _Builder:
 
     def _group(self, statement: typed.Group, here: Here) -> Iterator[Node]:
         units = _groups(here.units, statement.to)
-        if units == here.units:
+        if units == here.units and not self._leaves_grid(statement.to):
             yield from self.sequence(statement.body, here)
             return
         yield from self._region(statement, statement.to, units, statement.body, here)
+
+    def _leaves_grid(self, to: Perspective) -> bool:
+        """Whether code gets narrower than the grid where that matters."""
+        at_grid = self._perspective.level is Level.GRID
+        return self._is_cooperative and at_grid and to.level is not Level.GRID
 
     def _region(
         self,
@@ -360,6 +366,16 @@ class _Builder:
                     arms=(body, nodes),
                 )
                 nodes = (choice,)
+        if nodes and self._leaves_grid(statement.arms[0].to):
+            nodes = (
+                Region(
+                    before=_before(statement),
+                    span=statement.header,
+                    perspective=statement.arms[0].to,
+                    units=here.units,
+                    body=nodes,
+                ),
+            )
         yield from nodes
 
 

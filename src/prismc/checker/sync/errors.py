@@ -21,6 +21,22 @@ class NoOrderBetweenBlocks(Problem):
     example: str
 
 
+class NoPlaceInGrid(Problem):
+    code = "P0611"
+    title = "no place for a barrier of the grid"
+    message = (
+        "blocks {verb} `{root}` here that other blocks may {other_verb}, and no barrier of the grid "
+        "can stand between: only code of the grid may hold one"
+    )
+    label = "{example}"
+    help_text = "end the code of the block between the two, so that all blocks can wait there"
+
+    root: str
+    verb: str
+    other_verb: str
+    example: str
+
+
 class OverlappingIterations(Problem):
     code = "P0602"
     title = "pieces overlap between iterations"
@@ -184,13 +200,3 @@ class NoMbarriers(Problem):
     size: int
     target: str
     reason: str
-
-
-class CooperativeUnsupported(Problem):
-    code = "P0911"
-    title = "grid-wide barriers are not supported yet"
-    message = "`{root}` needs a barrier of the whole grid before this, which is not supported yet"
-    label = "needs the order"
-    help_text = "split the kernel in two here"
-
-    root: str

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.edit import Edits, edited
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.graph import (
     Access,
@@ -34,6 +35,8 @@ from prismc.checker.sync.graph import (
     Sequence,
     Step,
     Wait,
+    nodes_in,
+    sequences_of,
 )
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import AccessKind, Position, Where
@@ -288,8 +291,13 @@ class _Planner:
             for access in self._left_by(pair)
             if access.queue is not Completion.PRODUCT_GROUP
         }
+        edits = Edits(
+            before={node: tuple(found) for node, found in before.items()},
+            after={node: tuple(found) for node, found in after.items()},
+            without=frozenset(_counted(place.loop.body, copies)),
+        )
         return Trial(
-            loop=_with(place.loop, before, after, copies),
+            loop=replace(place.loop, body=edited(place.loop.body, edits)),
             phases=tuple(event for event in phases if isinstance(event, Access)),
             steps=tuple(steps),
         )
@@ -460,12 +468,12 @@ def _touches(node: Node, numbers: frozenset[int]) -> bool:
 
 def _counted(nodes: Sequence, copies: Collection[int]) -> Iterator[Node]:
     """The commits of scopes all of whose copies mbarriers count."""
-    for node in nodes_in(nodes):
-        if isinstance(node, Region):
-            issued = [
-                access.number
-                for access in accesses_of(node.body)
-                if access.is_async and access.kind is AccessKind.WRITE
-            ]
-            if issued and all(number in copies for number in issued):
-                yield from (inner for inner in node.body if isinstance(inner, Commit))
+    inside = (sequence for node in nodes_in(nodes) for sequence in sequences_of(node))
+    for sequence in (nodes, *inside):
+        issued = [
+            access.number
+            for access in accesses_of(sequence)
+            if access.is_async and access.kind is AccessKind.WRITE
+        ]
+        if issued and all(number in copies for number in issued):
+            yield from (node for node in sequence if isinstance(node, Commit))

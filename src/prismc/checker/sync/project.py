@@ -1,4 +1,4 @@
-"""Which loops are written once for each class of warps: those whose arms meet only at split barriers.
+"""Which loops are written once for each class of warps: their arms meet only at split barriers.
 
 Nothing in the code around the arms may make all warps wait for one another, for then the classes
 would have to meet in the middle of their loops. The outermost such loop around split barriers is

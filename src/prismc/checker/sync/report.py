@@ -8,25 +8,23 @@ from prismc.checker.sync.choose import VERBS, earlier_note
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import two_threads
 from prismc.checker.sync.errors import (
-    CooperativeUnsupported,
     InsideStatement,
     NarrowCode,
     NoOrderBetweenBlocks,
     NoPlace,
+    NoPlaceInGrid,
     OverlappingIterations,
     OverlappingPieces,
     UnbalancedLoads,
     UnfinishedCopy,
 )
 from prismc.checker.sync.footprints import Meeting
-from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Access, Crossing, Graph, Node
-from prismc.checker.sync.grid import Clash, clashes
+from prismc.checker.sync.grid import Clash
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
 from prismc.checker.sync.units import Apart, conflicts_of_units
 from prismc.checker.sync.verify import Verdict
-from prismc.checker.types import typed
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import BLOCK, Level, Perspective
@@ -193,22 +191,18 @@ def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Si
     )
 
 
-def report_clashes(instance: typed.Instance, graph: Graph, block: Atom | None, sink: Sink) -> None:
+def report_clashes(found: Iterable[Clash], sink: Sink, *, is_cooperative: bool) -> None:
     """Global memory that different blocks may touch without order."""
+    problem = NoPlaceInGrid if is_cooperative else NoOrderBetweenBlocks
     overlapping: set[Access] = set()
-    found = clashes(graph.between_blocks, block)
     for clash in sorted(found, key=lambda c: c.earlier is not c.later):
         if clash.in_pieces:
             if overlapping.isdisjoint((clash.earlier, clash.later)):
                 overlapping.update((clash.earlier, clash.later))
                 _report_blocks_overlap(clash, sink)
             continue
-        if instance.launch is not None and instance.launch.cooperative:
-            root, note = _root(clash.later), _clash_note(clash)
-            sink.report(CooperativeUnsupported(at=clash.later.at, root=root, related=(note,)))
-            continue
         sink.report(
-            NoOrderBetweenBlocks(
+            problem(
                 at=clash.later.at,
                 root=_root(clash.later),
                 verb=_PLAIN[clash.later.kind.name],

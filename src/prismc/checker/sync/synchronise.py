@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.sync.assemble import program_plan
+from prismc.checker.sync.between import Between, plan_between
 from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned
 from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.fences import plan_fences
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, nodes_in
+from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.handover import Handover, plan_handover
 from prismc.checker.sync.liveness import BlockedPlan, check_liveness
@@ -129,7 +131,8 @@ def _plan(
     *,
     has_copies: bool,
 ) -> tuple[Function, Verdict]:
-    graph = built.graph
+    between = _between(instance, built)
+    graph = between.graph
     has_others = instance.bound.code.level is Level.THREAD
     conflicts = Conflicts(
         graph.everyone, graph.accesses, has_others=has_others, has_copies=has_copies
@@ -146,15 +149,14 @@ def _plan(
     report_units(graph, conflicts, sink)
     report_overlaps(graph, conflicts, barriers, told, sink)
     report_meetings(conflicts, barriers, sink)
-    if instance.is_kernel:
-        report_clashes(instance, graph, built.accesses.evaluator.block_symbol(), sink)
+    report_clashes(between.left, sink, is_cooperative=_is_cooperative(instance))
     loops = {node.loop: node.span for node in nodes_in(graph.top.body) if isinstance(node, Loop)}
     found = Planned(
         graph=graph,
         barriers=barriers,
         fences=plan_fences(graph, conflicts, barriers),
         loads=loads,
-        waits={**groups.reasons, **handover.reasons},
+        waits={**groups.reasons, **handover.reasons, **between.reasons},
         block_threads=built.block_threads,
         loops=loops,
         projected=projected_loops(graph, handover.loops, barriers),
@@ -171,6 +173,21 @@ def _check_liveness(planned: Planned) -> None:
         fault = check_liveness(protocol)
         if fault is not None:
             raise BlockedPlan("\n".join((fault.message, *fault.schedule)))
+
+
+def _between(instance: typed.Instance, built: Built) -> Between:
+    """What a kernel's blocks do to one another, with barriers of the grid where there may be."""
+    found: tuple[Clash, ...] = ()
+    if instance.is_kernel:
+        block = built.accesses.evaluator.block_symbol()
+        found = tuple(clashes(built.graph.between_blocks, block))
+    if found and _is_cooperative(instance):
+        return plan_between(built.graph, found)
+    return Between(graph=built.graph, reasons={}, left=found)
+
+
+def _is_cooperative(instance: typed.Instance) -> bool:
+    return instance.launch is not None and instance.launch.cooperative
 
 
 def _handover(graph: Graph, conflicts: Conflicts, settings: SyncSettings) -> Handover:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
-from prismc.checker.sync.plan import MBARRIER_KINDS, Access, Edge, SyncOperation, Where
+from prismc.checker.sync.plan import MBARRIER_KINDS, Access, Edge, SyncKind, SyncOperation, Where
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
@@ -46,6 +46,7 @@ class Reason(Record):
     later: Side
     loop: int
     witness: tuple[int, int]
+    unit: str = "thread"
 
 
 class Witness(Record):
@@ -196,8 +197,8 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
         line=_last_line(span, files) if is_after else start.line,
         is_after=is_after,
         indent=start.column - 1,
-        needed=tuple(_reason(edge, files) for edge in operation.edges),
-        merged=tuple(_reason(edge, files) for edge in account.merged),
+        needed=tuple(_reason(edge, files, operation.kind) for edge in operation.edges),
+        merged=tuple(_reason(edge, files, operation.kind) for edge in account.merged),
     )
 
 
@@ -212,13 +213,15 @@ def _instruction(operation: SyncOperation, ptx: str) -> str:
     return ptx.replace("barrier, count", f"{first}, {operation.count}")
 
 
-def _reason(edge: Edge, files: Files) -> Reason:
+def _reason(edge: Edge, files: Files, kind: SyncKind) -> Reason:
+    is_grid = kind is SyncKind.GRID_BARRIER
     return Reason(
         hazard=edge.hazard,
         earlier=_side(edge.earlier, files),
         later=_side(edge.later, files),
         loop=0 if edge.around_loop is None else files.position(edge.around_loop).line,
-        witness=_two_threads(edge),
+        witness=(0, 1) if is_grid else _two_threads(edge),
+        unit="block" if is_grid else "thread",
     )
 
 

@@ -149,8 +149,8 @@ def without_words(reason: Reason) -> str:
     next_time = ", in a later iteration" if reason.loop else ""
     it = "it" if earlier.root == later.root else f"`{later.root}`, which may have the same bytes,"
     return (
-        f"thread {first} {earlier.verb} `{earlier.root}` (line {earlier.line}) and thread {second} "
-        f"{later.verb} {it} (line {later.line}{next_time}), in no order"
+        f"{reason.unit} {first} {earlier.verb} `{earlier.root}` (line {earlier.line}) and "
+        f"{reason.unit} {second} {later.verb} {it} (line {later.line}{next_time}), in no order"
     )
 
 

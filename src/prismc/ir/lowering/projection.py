@@ -8,6 +8,7 @@ arms (`docs/language.md`, "Lowering").
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from prismc.checker.types import typed
@@ -35,7 +36,7 @@ def classes_of(loop: typed.Statement, threads: int) -> tuple[Class, ...]:
     """The classes of the `threads` threads of the code around a loop, by the arms of its splits."""
     ends = {end for end in _ends((loop,)) if end < threads and end % WARP_THREADS == 0}
     cuts = [0, *sorted(ends - {0}), threads]
-    return tuple(Class(start, end) for start, end in zip(cuts, cuts[1:], strict=False))
+    return tuple(Class(start, end) for start, end in pairwise(cuts))
 
 
 def _ends(statements: Iterable[typed.Statement]) -> Iterator[int]:

@@ -38,6 +38,7 @@ from prismc.ir.ops.memory import (
 from prismc.ir.ops.sync import (
     BlockBarrier,
     CommitGroup,
+    GridBarrier,
     NamedBarrier,
     ProductFence,
     ProxyFence,
@@ -125,6 +126,8 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
     match operation.kind:
         case SyncKind.BLOCK_BARRIER:
             return BlockBarrier(number=number, span=at)
+        case SyncKind.GRID_BARRIER:
+            return GridBarrier(number=number, span=at)
         case SyncKind.WARP_BARRIER:
             return WarpBarrier(number=number, lanes=operation.lanes, span=at)
         case SyncKind.NAMED_BARRIER:

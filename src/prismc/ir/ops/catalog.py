@@ -48,6 +48,7 @@ OPS: tuple[type[Op], ...] = (
     groups.Broadcast,
     sync.BlockBarrier,
     sync.LastBlock,
+    sync.GridBarrier,
     sync.WarpBarrier,
     sync.NamedBarrier,
     sync.CommitGroup,

@@ -1,8 +1,8 @@
 """Mbarriers, objects in shared memory at which threads and copies arrive (PTX ISA, "mbarrier").
 
-`base` is the kernel's area for them and `index` counts from there. `phases` is the thread's register
-of phases, a u32 array with a bit for each mbarrier that it waits for by parity. `number` is the
-plan's, so that one operation can be dropped.
+`base` is the kernel's area for them and `index` counts from there. `phases` is the thread's
+register of phases, a u32 array with a bit for each mbarrier that it waits for by parity. `number`
+is the plan's, so that one operation can be dropped.
 """
 
 from __future__ import annotations

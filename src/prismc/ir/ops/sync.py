@@ -22,6 +22,13 @@ class LastBlock(Op):
     index: Value
 
 
+class GridBarrier(Op):
+    """All threads of the grid wait for one another; the kernel is launched cooperatively."""
+
+    spelling = "sync.grid"
+    number: int
+
+
 class WarpBarrier(Op):
     """The threads of each aligned group of `lanes` (2 to 32) in a warp wait for one another.
 
