@@ -464,7 +464,7 @@ def test_groups_of_different_sizes_have_different_barriers() -> None:
     """)
     assert result.problems == []
     assert [line for line in result.operations if line.startswith("k")] == [
-        f"k: before 18 {BLOCK}",
+        "k: before 18 named barrier thread[64]",
         "k: before 22 named barrier thread[128]",
     ]
     numbers = {

@@ -2,8 +2,8 @@
 
 Greedy placement is best for each sequence; across the arms of a choice and the levels of a loop
 nest a barrier can still turn out to be covered by others. What is left is then narrowed: where all
-pairs of threads that a barrier puts in order lie inside single warps, warps need not wait for one
-another.
+pairs of threads that a barrier puts in order lie inside single warps, or inside the units of a
+partition, these need not wait for one another.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from prismc.source.record import Record
 
 # Above this many node visits, barriers keep the reasons for which they were put in.
 MOST_VISITS = 20_000
+# Units above a warp take hardware barriers, of which a block has 15.
+MOST_UNITS = 8
 
 
 class Barrier(Record):
@@ -81,39 +83,55 @@ def _missing_without(
 
 
 def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index: int) -> Barrier:
-    """The barrier as one of each warp, if that is enough."""
+    """The barrier as one of each warp, or of each unit of a partition, if that is enough."""
     item = barriers[index]
-    if item.size <= WARP_THREADS or any(unit.bit_count() % WARP_THREADS for unit in item.units):
-        return item
-    if not all(_stays_in_warps(conflicts, item, reason) for reason in item.reasons):
-        return item
-    warps = tuple(warp for unit in item.units for warp in _warps(unit))
-    narrow = Barrier(insertion=item.insertion, units=warps, reasons=item.reasons)
-    trial = [*barriers[:index], narrow, *barriers[index + 1 :]]
-    is_enough = not verify(graph, conflicts, orders_of(trial)).conflicts
-    if is_enough:
-        barriers[index] = narrow
+    for size in _narrower(item):
+        if all(_stays_in(size, conflicts, item, reason) for reason in item.reasons):
+            units = tuple(part for unit in item.units for part in _parts(unit, size))
+            narrow = Barrier(insertion=item.insertion, units=units, reasons=item.reasons)
+            trial = [*barriers[:index], narrow, *barriers[index + 1 :]]
+            if not verify(graph, conflicts, orders_of(trial)).conflicts:
+                barriers[index] = narrow
+                break
     return barriers[index]
 
 
-def _stays_in_warps(conflicts: Conflicts, item: Barrier, reason: Conflict) -> bool:
-    """Whether all threads that meet for one reason are in one warp (a necessary condition)."""
+def _narrower(item: Barrier) -> list[int]:
+    """The sizes of units that could wait apart, ascending: warps, and what the memory that is
+    touched is partitioned to (sync by unit needs a barrier of its own for each)."""
+    uses = (
+        use
+        for reason in item.reasons
+        for access in (reason.earlier, reason.later)
+        for use in access.views
+    )
+    sizes = {WARP_THREADS, *(use.size for use in uses)}
+    total = sum(unit.bit_count() for unit in item.units)
+    return sorted(
+        size
+        for size in sizes
+        if 0 < size < item.size
+        and size % WARP_THREADS == 0
+        and (size == WARP_THREADS or total <= MOST_UNITS * size)
+        and all(_first(unit) % size == 0 == unit.bit_count() % size for unit in item.units)
+    )
+
+
+def _stays_in(size: int, conflicts: Conflicts, item: Barrier, reason: Conflict) -> bool:
+    """Whether all threads that meet for one reason are in one unit (a necessary condition)."""
     meeting = conflicts.meeting(reason.earlier, reason.later, reason.crossed, item.units)
     return all(
-        (first | second).bit_length() - 1 < _warp_end(first | second)
+        ((first | second).bit_length() - 1) // size == _first(first | second) // size
         for first, second in meeting.classes
     )
 
 
-def _warp_end(threads: int) -> int:
-    lowest = (threads & -threads).bit_length() - 1
-    return (lowest // WARP_THREADS + 1) * WARP_THREADS
+def _first(threads: int) -> int:
+    return (threads & -threads).bit_length() - 1
 
 
-def _warps(unit: int) -> Iterable[int]:
-    warp = (1 << WARP_THREADS) - 1
-    start = 0
-    while unit >> start:
-        if unit & warp << start:
-            yield unit & warp << start
-        start += WARP_THREADS
+def _parts(unit: int, size: int) -> Iterable[int]:
+    """The aligned units of `size` threads in a unit."""
+    part = (1 << size) - 1
+    for start in range(_first(unit), unit.bit_length(), size):
+        yield unit & part << start

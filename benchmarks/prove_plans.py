@@ -1,0 +1,174 @@
+"""Every planned operation of the programs in the test suite is missed when it is left out.
+
+    python benchmarks/prove_plans.py tests/examples tests/stdlib tests/spec/test_runs.py
+
+Runs these tests and notes which kernels they launch, with which arguments. Then each kernel runs
+under `--schedules` schedules, where nothing may be found, and once more without each operation of
+its plan (and of the functions that it calls), where some launch must be found at fault. Prints a
+table, then what was not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from prismc.checker.types.walk import calls_in
+from prismc.emulator.machine import TimeLimit
+from prismc.emulator.schedule import Plan, adversaries
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+running = import_module("support.running")  # what the tests use
+
+MOST_LAUNCHES = 6
+
+
+class Made(NamedTuple):
+    """How a program was compiled."""
+
+    texts: tuple[tuple[str, str], ...]
+    root: str
+    flags: str
+
+    def compiled(self, *dropped: int) -> Any:
+        return running.compile_texts(dict(self.texts), self.root, self.flags, dropped)
+
+
+class Kernel(NamedTuple):
+    made: Made
+    symbol: str
+
+
+class Launch(NamedTuple):
+    blocks: int
+    arguments: Mapping[str, Any]
+
+
+class Recorder:
+    """Notes the launches of a run of pytest, by kernel, and the test that made the first one."""
+
+    def __init__(self) -> None:
+        self.launches: dict[Kernel, list[Launch]] = {}
+        self.tests: dict[Kernel, str] = {}
+        self._test = ""
+        self._made: dict[int, Made] = {}
+        self._kept: list[Any] = []
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._test = item.nodeid
+
+    def install(self) -> None:
+        """Take the place of what compiles and launches, before the tests import it."""
+        launch, compile_texts = running.Compiled.launch, running.compile_texts
+
+        def compile_noted(
+            texts: Mapping[str, str], root: str, flags: str = "", dropped: tuple[int, ...] = ()
+        ) -> Any:
+            compiled = compile_texts(texts, root, flags, dropped)
+            if not dropped:
+                self._kept.append(compiled)
+                self._made[id(compiled)] = Made(tuple(texts.items()), root, flags)
+            return compiled
+
+        def launch_noted(
+            compiled: Any,
+            blocks: int,
+            arguments: Mapping[str, Any],
+            kernel: str | None = None,
+            plan: Plan | None = None,
+        ) -> Any:
+            made = self._made.get(id(compiled))
+            result = launch(compiled, blocks, arguments, kernel, plan)
+            if made is not None and not result.findings:
+                key = Kernel(made, compiled.kernel(kernel).symbol)
+                self.tests.setdefault(key, self._test)
+                known = self.launches.setdefault(key, [])
+                if len(known) < MOST_LAUNCHES and all(arguments is not o.arguments for o in known):
+                    known.append(Launch(blocks, arguments))
+            return result
+
+        running.compile_texts = compile_noted
+        running.Compiled.launch = launch_noted
+
+
+class Verdict(NamedTuple):
+    operations: int
+    faults: int
+    missed: list[str]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("tests", nargs="+", help="files and folders of tests, as for pytest")
+    parser.add_argument("--schedules", type=int, default=30)
+    parser.add_argument("--every", type=int, default=1, help="prove only every so many kernels")
+    options = parser.parse_args()
+    recorder = Recorder()
+    recorder.install()
+    pytest.main(["-q", "--no-header", "-p", "no:cacheprovider", *options.tests], [recorder])
+    plans = adversaries(options.schedules)
+    print("\n| first launched by | launches | operations | found without | seconds |\n|---|---|---|---|---|")
+    missed: list[str] = []
+    for number, (kernel, launches) in enumerate(recorder.launches.items()):
+        if number % options.every:
+            continue
+        start = time.monotonic()
+        verdict = prove(kernel, launches, plans)
+        found = verdict.operations - len(verdict.missed)
+        shown = f"{len(launches)} | {verdict.operations} | {found}"
+        where = recorder.tests[kernel]
+        print(f"| {where} | {shown} | {time.monotonic() - start:.0f} |", flush=True)
+        missed += [f"{where}: {kernel.symbol}: {words}" for words in verdict.missed]
+        if verdict.faults:
+            missed.append(f"{where}: {kernel.symbol}: the whole program is at fault")
+    print("\n".join(["", *missed, f"{len(missed)} not as they should be"]))
+    return bool(missed)
+
+
+def prove(kernel: Kernel, launches: list[Launch], plans: tuple[Plan, ...]) -> Verdict:
+    """Run a kernel whole, then without each operation that it may reach."""
+    whole = kernel.made.compiled()
+    faults = any(findings(whole, kernel, launches, plans))
+    missed: list[str] = []
+    numbers = dict(operations(whole, kernel.symbol))
+    for number, words in numbers.items():
+        if not any(findings(kernel.made.compiled(number), kernel, launches, plans)):
+            missed.append(f"operation {number}, {words}")
+    return Verdict(operations=len(numbers), faults=faults, missed=missed)
+
+
+def operations(compiled: Any, symbol: str) -> Iterator[tuple[int, str]]:
+    """The planned operations of a kernel and of what it calls: numbers, and kinds with lines."""
+    bodies, instances = compiled.checked.program.bodies, compiled.checked.plan.instances
+    waiting, seen = [symbol], {symbol}
+    while waiting:
+        name = waiting.pop()
+        for operation in instances[name].operations if name in instances else ():
+            yield operation.number, f"{operation.kind.value} in {name}"
+        called = {call.callee.symbol for call in calls_in(bodies[name].statements)}
+        waiting += [each for each in called if each in bodies and each not in seen]
+        seen |= called
+
+
+def findings(
+    compiled: Any, kernel: Kernel, launches: list[Launch], plans: tuple[Plan, ...]
+) -> Iterator[bool]:
+    """For each launch and schedule, whether anything is found; giving up counts as found."""
+    for plan in plans:
+        for launch in launches:
+            try:
+                result = compiled.launch(launch.blocks, launch.arguments, kernel.symbol, plan)
+                yield bool(result.findings)
+            except TimeLimit:
+                yield True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
