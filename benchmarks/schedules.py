@@ -1,6 +1,6 @@
 """All test kernels over many schedules: right values and no finding on any of them.
 
-    python benchmarks/schedules.py --count 50
+    python benchmarks/schedules.py --count 50 --compiler nvcc
 
 The suite runs a few schedules of each kernel; this is the long form of the same test.
 """
@@ -31,10 +31,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=50, help="schedules for each kernel")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--compiler", choices=["nvrtc", "nvcc"], default="nvrtc")
     options = parser.parse_args()
     failed = 0
     for kernel in (*KERNELS, *MORE_KERNELS):
-        ptx = ptx_of(kernel.defines + kernel_text(kernel.text_name), kernel.target)
+        text = kernel.defines + kernel_text(kernel.text_name)
+        ptx = ptx_of(text, kernel.target, options.compiler)
         launch = kernel.make(np.random.default_rng(zlib.crc32(kernel.name.encode())))
         start = time.monotonic()
         problem = ""

@@ -16,7 +16,7 @@ from prismc.emulator.provenance import written_parameters
 from prismc.emulator.ptx.tree import Function, Variable
 from prismc.emulator.tensors import SIZE as MAP_SIZE
 from prismc.emulator.tensors import TensorMap, TensorMapError
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 Array = npt.NDArray[Any]
 
@@ -57,7 +57,15 @@ class Tensor(Record):
     name: str = ""
 
 
-Argument = Array | Buffer | Tensor | bytes | int | float | bool | np.generic
+class MappedBuffer(Record):
+    """A tensor map argument that was encoded before: `described`, with an address that counts
+    nothing, for what begins where `buffer` points to."""
+
+    buffer: Buffer
+    described: TensorMap
+
+
+Argument = Array | Buffer | Tensor | MappedBuffer | bytes | int | float | bool | np.generic
 
 
 class Arguments:
@@ -94,6 +102,9 @@ class Arguments:
         """The bytes of one parameter."""
         if isinstance(argument, Tensor):
             return self._tensor(index, parameter, argument)
+        if isinstance(argument, MappedBuffer):
+            address = self._address(index, argument.buffer)
+            return replace(argument.described, address=address).encode()
         if isinstance(argument, Buffer):
             return self._buffer(index, parameter, argument)
         if isinstance(argument, np.ndarray):
@@ -111,8 +122,11 @@ class Arguments:
             raise LaunchError(f"argument {index}: an array for a .{parameter.type_name} parameter")
         if buffer.array.dtype.hasobject:
             raise LaunchError(f"argument {index}: an array of Python objects")
-        address = self._region(index, buffer).base + buffer.offset * buffer.array.dtype.itemsize
-        return address.to_bytes(8, "little")
+        return self._address(index, buffer).to_bytes(8, "little")
+
+    def _address(self, index: int, buffer: Buffer) -> int:
+        """Where a buffer's pointer points to."""
+        return self._region(index, buffer).base + buffer.offset * buffer.array.dtype.itemsize
 
     def _region(self, index: int, buffer: Buffer) -> Region:
         """The array's region, uploaded once."""

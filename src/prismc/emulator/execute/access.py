@@ -14,7 +14,7 @@ from prismc.emulator.execute.qualifiers import qualifiers_of
 from prismc.emulator.execute.reach import Reach
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Address, Instruction, Symbol
-from prismc.emulator.scopes import Qualifiers
+from prismc.emulator.scopes import Qualifiers, Strength
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
 from prismc.source.record import replace
 
@@ -49,7 +49,8 @@ def open_load(decoder: Decoder, site: Instruction) -> Decoded:
     destinations = decoder.destinations(site.operands[0], site)
     if len(destinations) != qualifiers.count:
         decoder.refuse(site, f"{len(destinations)} registers for {qualifiers.count} elements")
-    destinations = _wanted(destinations, decoder.unread)
+    if qualifiers.strength is Strength.WEAK:
+        destinations = _wanted(destinations, decoder.unread)
     results = tuple(
         (register, None if register is None else decoder.extend(register, type_name))
         for register in destinations
