@@ -41,6 +41,11 @@ class Builder:
         return Region(ops=tuple(self._open.pop()), arguments=tuple(arguments))
 
     @property
+    def depth(self) -> int:
+        """How many regions are open."""
+        return len(self._open)
+
+    @property
     def has_ended(self) -> bool:
         """Whether the open region has its terminator: what follows cannot be reached."""
         ops = self._open[-1]

@@ -33,6 +33,12 @@ def range_of_type(type: Type) -> Range | None:
     return Range(0, (1 << bits) - 1)
 
 
+def range_is_kept(type: Type) -> bool:
+    """Whether arithmetic stays in the type's range: a signed int's overflow is undefined."""
+    scalar = type.scalar if isinstance(type, ScalarType) else None
+    return scalar is not None and scalar.kind is Kind.SIGNED and scalar.bits >= 32
+
+
 class Ranges:
     """The ranges of values, learnt as the operations that define them are built."""
 
@@ -58,7 +64,11 @@ class Ranges:
         if len(op.results) != 1 or (limits := range_of_type(op.result.type)) is None:
             return
         found = self._result(op)
-        if found is not None and limits.holds(found):
+        if found is None:
+            return
+        if range_is_kept(op.result.type):
+            found = Range(max(found.low, limits.low), min(found.high, limits.high))
+        if found.low <= found.high and limits.holds(found):
             self._known[op.result] = found
 
     def _result(self, op: Op) -> Range | None:

@@ -13,6 +13,7 @@ from prismc.ir.analysis.ranges import Range
 from prismc.ir.core import Region, Value
 from prismc.ir.lowering.assigned import assigned_variables
 from prismc.ir.lowering.expressions import Expressions
+from prismc.ir.lowering.counters import keep_in_range
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.types import lower_element
 from prismc.ir.ops.control import Break, Continue, For, If, Unreachable, While, Yield
@@ -73,6 +74,8 @@ class Control:
         initial = self._parts(carried)
         counter = Value(lower_element(loop.variable.type), loop.variable.name)
         is_downward = isinstance(loop.step, typed.Constant) and loop.step.value < 0
+        if not is_downward:
+            keep_in_range(self._frame, *bounds)
         self._learn_counter(counter, bounds, is_downward=is_downward)
         arguments = self._fresh(carried)
         body = self._loop_body(carried, arguments, lower_body, (loop.variable, counter))

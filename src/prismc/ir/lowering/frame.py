@@ -97,6 +97,10 @@ class Frame:
         self.groups: dict[int, Index] = {}
         self.values: dict[Variable, Binding | None] = {}
         self.hidden: dict[Hidden, Value] = {}
+        # A kernel's scalar parameters, and the greatest values of those that its start tests.
+        self.arguments: frozenset[Value] = frozenset()
+        self.limits: dict[Value, int] = {}
+        self.may_have_returned = False
         plan = checked.plan.instances.get(instance.symbol)
         self.projected = plan.projected if plan is not None else ()
         # The threads that the text is for, where a loop is written once for each class of warps.
@@ -106,6 +110,11 @@ class Frame:
         # Of the asynchronous scope around whose bulk loads an mbarrier counts: its shared address,
         # and the bytes that were issued.
         self.loads: tuple[Value, Value] | None = None
+
+    @property
+    def is_at_start(self) -> bool:
+        """Whether every launch of the kernel comes here."""
+        return self.builder.depth == 1 and not self.may_have_returned
 
     # ------------------------------------------------------------------ position
 

@@ -12,6 +12,7 @@ from prismc.ir.core import Function, Launch, Module, Op, Region, Value
 from prismc.ir.lowering.asserts import Checks, checks_of, learn_assumptions
 from prismc.ir.lowering.assigned import reassigned_pointers
 from prismc.ir.lowering.conditions import conditions_of
+from prismc.ir.lowering.counters import tests_of
 from prismc.ir.lowering.frame import Frame, LoweredFunction, phase_words
 from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.statements import Statements
@@ -92,6 +93,8 @@ class _FunctionLowering:
         frame.builder.open()
         frame.builder.span = instance.span
         parameters = [p for variable in instance.parameters for p in self._parameter(variable)]
+        if instance.is_kernel:
+            frame.arguments = frozenset(parameters)
         learn_assumptions(frame)
         statements = Statements(frame, self._placed, self._checks)
         statements.begin()
@@ -145,11 +148,12 @@ class _FunctionLowering:
     ) -> Function:
         instance, symbol = self._instance, self._instance.symbol
         reads = tuple(op for kind in hidden for op in self._read(kind))
+        tests = tuple(tests_of(self._frame.limits, instance.span))
         return Function(
             symbol=symbol,
             parameters=tuple(parameters),
             results=(),
-            body=Region(ops=(*reads, *region.ops)),
+            body=Region(ops=(*reads, *tests, *region.ops)),
             launch=_launch(instance, self._frame.threads),
             shared=self._memory.need.get(symbol, 0),
             alignment=self._memory.alignment.get(symbol, 1),

@@ -374,6 +374,7 @@ class Statements:
     # ------------------------------------------------------------------ calls and text
 
     def _return(self, values: tuple[typed.Expression, ...]) -> None:
+        self._frame.may_have_returned = True
         results: list[Value] = []
         for result, value in zip(self._frame.instance.results, values, strict=True):
             held = self._held(value)
