@@ -46,6 +46,7 @@ PRIMITIVES: dict[str, Primitive] = {
     primitive.name: primitive
     for primitive in (
         Primitive(name="block barrier", ptx="bar.sync 0", cost=Cost.BLOCK),
+        Primitive(name="block vote", ptx="bar.red.or.pred 0", cost=Cost.BLOCK),
         Primitive(name="warp barrier", ptx="bar.warp.sync mask", cost=Cost.WARP),
         Primitive(name="named barrier", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
         Primitive(name="grid barrier", ptx="atom.add.acq_rel.gpu, ld.acquire.gpu", cost=Cost.WAIT),

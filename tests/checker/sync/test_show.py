@@ -40,7 +40,8 @@ swap_ends: 1 operation
 from barrier 1, 64 threads each
       RAW s: line 5 by threads 0 -> line 6 by threads 63
 f: 1 operation
-  #1 before line 16: block barrier of block[1] (bar.sync 0)
+  #1 before line 16: named barrier of thread[64] (bar.sync barrier, count), \
+from barrier 1, 64 threads each
       WAR S: line 15 by threads 0 -> line 20 by threads 63
       WAR S: line 15 by threads 0 -> line 15 by threads 63, around the loop of line 13
 """

@@ -31,7 +31,6 @@ __device__ __forceinline__ To bits_as(From from) {
 # Consistency Model", "Causality order".)
 _LAST_BLOCK = function(
     "bool last_block(unsigned int *counter)",
-    "__syncthreads();",
     "unsigned int before = 0, last = gridDim.x - 1;",
     "if (threadIdx.x == 0) {",
     '    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"',

@@ -22,7 +22,16 @@ from prismc.checker.sync.choose import (
     number_barriers,
 )
 from prismc.checker.sync.coverage import ranges_of
-from prismc.checker.sync.graph import Arms, Commit, Loop, Region, Sequence, Wait, sequences_of
+from prismc.checker.sync.graph import (
+    Arms,
+    Commit,
+    Finish,
+    Loop,
+    Region,
+    Sequence,
+    Wait,
+    sequences_of,
+)
 from prismc.checker.sync.mbarriers import (
     area_of,
     arrives_by_warp,
@@ -159,6 +168,9 @@ def _node_operations(
                     yield _of_loads(node, loads, region, planned, hardware)
             case Commit() | Wait():
                 yield _operation(node, region, planned)
+            case Finish():
+                yield _of_finish(node, SyncKind.BLOCK_BARRIER)
+                yield _of_finish(node, SyncKind.BLOCK_VOTE)
             case GridBarrier():
                 yield _of_grid(node, planned)
             case Arrive() | Await():
@@ -270,6 +282,21 @@ def _of_grid(node: GridBarrier, planned: Planned) -> SyncOperation:
         barrier=0,
         at=node.span,
         edges=edges_of(planned, planned.waits[node]),
+    )
+
+
+def _of_finish(node: Finish, kind: SyncKind) -> SyncOperation:
+    """One of the two times that a block's threads wait for one another at `finish`."""
+    return SyncOperation(
+        number=0,
+        kind=kind,
+        position=node.before,
+        participants=Participants(perspective=BLOCK),
+        lanes=0,
+        count=0,
+        barrier=0,
+        at=node.span,
+        edges=(),
     )
 
 

@@ -22,6 +22,7 @@ from prismc.checker.sync.graph import (
     Choice,
     Commit,
     Exit,
+    Finish,
     Flow,
     Graph,
     Jump,
@@ -197,7 +198,8 @@ class _Builder:
                 yield from self._group(statement, here)
             case typed.Finish(body=body):
                 self.before_finish = len(self._accesses.made)
-                yield self._part(statement, (synchronised((), BLOCK, here),))
+                waits = synchronised((), BLOCK, here)
+                yield Finish(before=_before(statement), span=statement.header, events=(waits,))
                 yield from self.sequence(body, here)
             case typed.Split():
                 yield from self._split(statement, here)

@@ -178,6 +178,11 @@ class Wait(Step):
     order: Coverage = NONE
 
 
+class Finish(Step):
+    """A block tells that it has come so far, and learns whether it is the last to do so: its
+    threads wait for one another before and after."""
+
+
 class Choice(Node):
     """An `if`: the condition's accesses, then one of two sequences."""
 

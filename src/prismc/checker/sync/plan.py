@@ -35,6 +35,7 @@ class SyncKind(Enum):
 
     BLOCK_BARRIER = "block barrier"
     WARP_BARRIER = "warp barrier"
+    BLOCK_VOTE = "block vote"
     NAMED_BARRIER = "named barrier"
     CLUSTER_BARRIER = "cluster barrier"
     GRID_BARRIER = "grid barrier"
@@ -187,9 +188,10 @@ class SyncPlan(Record):
         return tuple(by_phase.get(phase, False) for phase in range(max(by_phase, default=-1) + 1))
 
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of all operations, ascending."""
-        plans = self.instances.values()
-        return tuple(operation.number for plan in plans for operation in plan.operations)
+        """The numbers of all operations that can be left out, ascending. A vote cannot: its answer
+        is used."""
+        operations = (one for plan in self.instances.values() for one in plan.operations)
+        return tuple(one.number for one in operations if one.kind is not SyncKind.BLOCK_VOTE)
 
     def without(self, numbers: Collection[int]) -> SyncPlan:
         """The plan without the operations of these numbers; the others keep theirs."""

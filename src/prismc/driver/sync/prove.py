@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from prismc.checker.sync.plan import SyncKind
 from prismc.checker.types import typed
 from prismc.checker.types.walk import calls_in
 from prismc.driver.arguments import make_arguments
@@ -95,13 +96,18 @@ class _Prover:
 def _by_reach(
     functions: Sequence[Function], program: typed.Program, kernel: str
 ) -> tuple[list[int], list[int]]:
-    """The operations of the functions that a kernel may call, its own included, and the others."""
+    """The operations of the functions that a kernel may call, its own included, and the others;
+    without votes, which are part of a statement."""
     symbols = _reached(program, kernel)
     reached: list[int] = []
     not_reached: list[int] = []
     for function in functions:
         place = reached if function.symbol in symbols else not_reached
-        place += [operation.number for operation in function.operations]
+        place += [
+            operation.number
+            for operation in function.operations
+            if operation.kind != SyncKind.BLOCK_VOTE.value
+        ]
     return sorted(reached), sorted(not_reached)
 
 

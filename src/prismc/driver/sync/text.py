@@ -22,7 +22,11 @@ from prismc.source.files import Files
 
 MOST_RANGES = 4
 _GROUPS = "a wait counts groups of copies, and this ends one"
-_INIT = "nobody can arrive or wait before it"
+_WHY = {
+    SyncKind.MBARRIER_INIT.value: "nobody can arrive or wait before it",
+    SyncKind.BLOCK_BARRIER.value: "the block's own work comes before its arrival",
+    SyncKind.BLOCK_VOTE.value: "tells all threads whether their block is the last",
+}
 NOTHING = "no function here touches memory\n"
 
 
@@ -122,7 +126,7 @@ def _operation(operation: Operation, function: Function, style: Style) -> Iterat
 
 def needs_words(operation: Operation) -> str:
     """Why an operation is there that orders nothing itself."""
-    return _INIT if operation.kind == SyncKind.MBARRIER_INIT.value else _GROUPS
+    return _WHY.get(operation.kind, _GROUPS)
 
 
 def reason_words(reason: Reason, file: str) -> str:

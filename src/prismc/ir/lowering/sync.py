@@ -72,6 +72,8 @@ def operations_by_position(plan: SyncPlan, symbol: str) -> Placed:
 def apply_plan(frame: Frame, placed: Placed, where: Where, anchor: int) -> None:
     """Build what the plan puts `where` of the statement with id `anchor`."""
     for operation in placed.get(Position(where=where, anchor=anchor), ()):
+        if operation.kind is SyncKind.BLOCK_VOTE:
+            continue  # part of the statement itself, which needs the answer
         frame.builder.span = operation.at
         if operation.kind is SyncKind.FENCE_PRODUCTS:
             _hand_over(frame, operation)

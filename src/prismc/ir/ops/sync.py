@@ -14,7 +14,8 @@ class BlockBarrier(Op):
 
 class LastBlock(Op):
     """Whether this block is the last of the grid to come here, told to all its threads, which wait
-    for one another. All that the grid's blocks did before is ordered before what they do then.
+    for the answer. All that the grid's blocks did before a block barrier in front of this is
+    ordered before what they do then.
     The element of `counter`, a u32, is 0 before and after."""
 
     spelling = "sync.last_block"
