@@ -152,3 +152,25 @@ def test_hover_everywhere(path: Path) -> None:
     found = [answer for answer in answers if answer is not None]
     assert len(found) > len(answers) // 2
     assert any(" @ thread[1]" in answer.text for answer in found)
+
+
+def test_hover_where_one_text_stands_several_times() -> None:
+    """A pipeline is expanded into copies, with the places of the original."""
+    path = ROOT / "examples" / "bf16_matmul.prism"
+    text = path.read_text(encoding="utf-8")
+    document = Document(path.as_uri(), text, 1, "utf-16")
+    document.learn(analyse(document.name, 1, {document.name: text}, Options()))
+
+    def at(needle: str) -> str:
+        found = hover_at(document, text.index(needle))
+        assert found is not None
+        return found.text
+
+    consumed = at("fa[i], a,")
+    assert "code: `thread[32]`, bound `thread[32]`" in consumed
+    assert "hidden: `A_s`, `B_s`, by the pipeline that makes `a`, `b`" in consumed
+    produced = at("row + r + i")
+    assert "code: `block[1]`" in produced
+    assert "hidden: `a`, `b`, by the partition that makes `d`, `e`" in produced
+    assert "k: i32 @ block[1]" in at("k in range")
+    assert at("partition a as").count("**wait group of block[1]**") == 1

@@ -10,20 +10,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from prismc.checker.names.symbols import ModuleNames, Symbol, SymbolKind
-from prismc.checker.perspectives.aliases import Aliases, Name
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import typed
-from prismc.checker.types.model import PointerType
-from prismc.checker.types.walk import (
-    bodies_of,
-    expressions_in,
-    statement_operands,
-    statements_in,
-)
+from prismc.checker.types.walk import expressions_in, statement_operands, statements_in
 from prismc.frontend import ast
 from prismc.frontend.walk import children, walk
-from prismc.hardware.groups import Bound
 from prismc.lsp.analysis import Analysis
+from prismc.lsp.code import Code, code_in, declared_by
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -36,19 +29,6 @@ class Fact(Record):
     span: Span
     body: typed.Body
     value: Valued
-
-
-class Code(Record):
-    """Who speaks at a place of one instance.
-
-    `statement` is the innermost statement there, if any; `narrowings` are those that hide names
-    there, outermost first.
-    """
-
-    body: typed.Body
-    bound: Bound
-    statement: typed.Statement | None
-    narrowings: tuple[typed.Narrow, ...]
 
 
 class Named(Record):
@@ -132,19 +112,18 @@ class FileFacts(FileNames):
         declaration = self.declaration_at(offset)
         if declaration is None:
             return []
-        inside = declaration.span
-        return [
-            _code_in(body, offset)
-            for body in self.bodies
-            if inside.start <= body.instance.span.start < inside.end
-        ]
+        return [code_in(body, offset) for body in self.instances_of(declaration)]
+
+    def instances_of(self, declaration: ast.Declaration) -> list[typed.Body]:
+        """The instances of a function or kernel of this file."""
+        start, end = declaration.span.start, declaration.span.end
+        return [body for body in self.bodies if start <= body.instance.span.start < end]
 
     def variables_in(self, declaration: ast.Declaration) -> dict[str, typed.Variable]:
         """The variables of a function by name, as its first instance has them; of equal names the
         last."""
-        for body in self.bodies:
-            if declaration.span.start <= body.instance.span.start < declaration.span.end:
-                return {variable.name: variable for variable in variables_of(body)}
+        for body in self.instances_of(declaration):
+            return {variable.name: variable for variable in variables_of(body)}
         return {}
 
 
@@ -157,35 +136,11 @@ def facts_of(analysis: Analysis, name: str) -> FileFacts | None:
     return FileFacts(analysis.checked, module)
 
 
-def hidden_names(code: Code) -> list[tuple[str, typed.Narrow]]:
-    """The names that may not be used at a place, each with the narrowing that hides it."""
-    if not code.narrowings:
-        return []
-    aliases = _aliases_of(code.body)
-    found: dict[str, typed.Narrow] = {}
-    for narrow in code.narrowings:
-        inner = {variable for each in narrow.body for variable in _declared_within(each)}
-        inner.update(view.variable for view in narrow.views)
-        outer = [v for v in variables_of(code.body) if v not in inner and _is_pointer(v)]
-        for view in narrow.views:
-            source = _source(view)
-            for variable in outer:
-                if aliases.may_share(source, Name(variable)):
-                    found.setdefault(variable.name, narrow)
-            found.setdefault(source.shown, narrow)
-    return list(found.items())
-
-
-@lru_cache(maxsize=16)
-def _aliases_of(body: typed.Body) -> Aliases:
-    return Aliases(body)
-
-
 def variables_of(body: typed.Body) -> Iterator[typed.Variable]:
     """The parameters and all that the body declares, in the order of the text."""
     yield from body.instance.parameters
     for statement in statements_in(body.statements):
-        yield from _declared_by(statement)
+        yield from declared_by(statement)
 
 
 def _if_known(span: Span, symbol: Symbol | None) -> Iterator[Named]:
@@ -233,71 +188,3 @@ def _places_of(statement: typed.Statement) -> tuple[typed.Place, ...]:
             return (*outputs, *updates)
         case _:
             return ()
-
-
-def _declared_by(statement: typed.Statement) -> Iterator[typed.Variable]:
-    match statement:
-        case (
-            typed.Declare(variable=variable)
-            | typed.DeclareShared(variable=variable)
-            | typed.For(variable=variable)
-        ):
-            yield variable
-        case typed.DeclareSeveral(variables=variables):
-            yield from variables
-        case typed.Narrow(views=views):
-            for view in views:
-                yield view.variable
-                if view.function is not None:
-                    yield view.function.parameter
-        case _:
-            pass
-
-
-def _declared_within(statement: typed.Statement) -> Iterator[typed.Variable]:
-    for inner in statements_in((statement,)):
-        yield from _declared_by(inner)
-
-
-def _is_pointer(variable: typed.Variable) -> bool:
-    return isinstance(typed.read_type(variable), PointerType)
-
-
-def _source(view: typed.View) -> Name:
-    if isinstance(view.source, typed.Slot):
-        return Name(view.source.variable, view.source.index)
-    assert isinstance(view.source, typed.Read)
-    return Name(view.source.variable)
-
-
-# --------------------------------------------------------------------------- who speaks
-
-
-def _code_in(body: typed.Body, offset: int) -> Code:
-    """Down into the statements that hold a place."""
-    bound = body.instance.bound
-    statement: typed.Statement | None = None
-    narrowings: list[typed.Narrow] = []
-    statements = body.statements
-    while (inner := _statement_at(statements, offset)) is not None:
-        statement, statements = inner, ()
-        match inner:
-            case typed.Group(bound=inside, body=within, header=header):
-                if offset > header.end:
-                    bound, statements = inside, within
-            case typed.Split(arms=arms):
-                for arm in arms:
-                    if arm.header.end < offset and arm.span.start <= offset <= arm.span.end:
-                        bound, statements = arm.bound, arm.body
-            case typed.Narrow(body=within, header=header):
-                if offset > header.end:
-                    narrowings.append(inner)
-                    statements = within
-            case _:
-                statements = tuple(s for within in bodies_of(inner) for s in within)
-    return Code(body=body, bound=bound, statement=statement, narrowings=tuple(narrowings))
-
-
-def _statement_at(statements: tuple[typed.Statement, ...], offset: int) -> typed.Statement | None:
-    """The first statement that holds a place: of the copies of a static loop, the first."""
-    return next((s for s in statements if s.span.start <= offset <= s.span.end), None)

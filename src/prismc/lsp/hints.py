@@ -8,9 +8,10 @@ from lsprotocol import types
 
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
+from prismc.lsp.barriers import planned
 from prismc.lsp.documents import Document, View
 from prismc.lsp.facts import FileFacts, facts_of
-from prismc.lsp.hover import planned, variable_text
+from prismc.lsp.hover import variable_text
 
 
 def inlay_hints(document: Document, start: int, end: int) -> list[types.InlayHint]:

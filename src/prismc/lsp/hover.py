@@ -7,21 +7,19 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
-from prismc.checker.sync.plan import Edge, SyncOperation, Where
 from prismc.checker.types import typed
 from prismc.checker.types.model import ArrayType, ErrorType, VoidType
 from prismc.checker.types.show import show
-from prismc.checker.types.walk import statements_in
 from prismc.frontend import ast
 from prismc.hardware.groups import Bound, Level
-from prismc.hardware.primitives import PRIMITIVES
 from prismc.lsp.analysis import Analysis
+from prismc.lsp.barriers import planned
+from prismc.lsp.code import Code, hidden_names
 from prismc.lsp.documents import Document
-from prismc.lsp.facts import Code, Fact, FileFacts, Named, facts_of, hidden_names
+from prismc.lsp.facts import Fact, FileFacts, Named, Valued, facts_of
 from prismc.lsp.imports import file_of, imported_file
 from prismc.lsp.lexis import comment_above, is_in_comment_or_string
 from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
-from prismc.source.files import Files
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -29,7 +27,6 @@ _LONGEST = 60  # characters of an expression that are shown
 _MOST = 4  # instances that are told apart
 _FUNCTIONS = (SymbolKind.FUNCTION, SymbolKind.KERNEL, SymbolKind.EXPORT)
 _PATH = re.compile(r"(?:\w+\s*\.\s*)*\w+")
-_VERBS = {"read": "read", "write": "written", "atomic update": "updated"}
 
 
 class Hover(Record):
@@ -68,7 +65,7 @@ class _Teller:
         """The markdown, and the span of what it speaks of."""
         subject, span = self._subject(offset)
         codes = self._facts.code_at(offset)
-        about = _about_code(codes) if codes else self._stated_code(offset)
+        about = _about_code(codes, self._text) if codes else self._stated_code(offset)
         parts = [*subject, *about, *self._operations(codes, offset)]
         return ("\n\n".join(parts), span) if parts else None
 
@@ -149,7 +146,9 @@ class _Teller:
         if symbol.kind is SymbolKind.CONSTANT:
             return [*self._declared(symbol), *self._value_of_constant(offset)]
         facts = self._valued(offset)
-        return self._values(facts) if facts else self._written(symbol)
+        # A header also holds what its expansion compares and counts.
+        own = [fact for fact in facts if _variable_of(fact.value) is not None]
+        return self._values(own or facts) if facts else self._written(symbol)
 
     def _written(self, symbol: Symbol) -> list[str]:
         """The declaration of a name whose type nobody has settled: in a generic without a use."""
@@ -201,8 +200,10 @@ class _Teller:
         if len(shown) == 1:
             notes = self._notes(next(iter(shown.values())))
             return [_fence(next(iter(shown))), *notes]
+        several = len({fact.body for fact in facts}) > 1
         lines = [
-            f"{line}    # {_instance_title(fact.body.instance)}" for line, fact in shown.items()
+            f"{line}    # {_instance_title(fact.body.instance)}" if several else line
+            for line, fact in shown.items()
         ]
         rest = [] if len(lines) <= _MOST else [f"and {len(lines) - _MOST} more"]
         return [_fence("\n".join(lines[:_MOST])), *rest]
@@ -227,12 +228,8 @@ class _Teller:
 
     def _notes(self, fact: Fact) -> Iterator[str]:
         """Where a variable comes from."""
-        value = fact.value
-        if isinstance(value, typed.Read | typed.Slot | typed.VariablePlace):
-            variable = value.variable
-        elif isinstance(value, typed.Variable):
-            variable = value
-        else:
+        variable = _variable_of(fact.value)
+        if variable is None:
             return
         line = self._analysis.files.position(variable.span).line
         stated = "" if variable.is_stated else ", its perspective that of the code there"
@@ -240,11 +237,16 @@ class _Teller:
 
     # ------------------------------------------------------------------ barriers
 
-    def _operations(self, codes: Iterable[Code], offset: int) -> list[str]:
+    def _operations(self, codes: Iterable[Code], offset: int) -> Iterator[str]:
+        """The barriers of the line, once for all copies that unrolling makes."""
         line = self._analysis.files.known(self._facts.module.file).position(offset).line
         bodies = [code.body for code in codes]
-        found = [p for p in planned(self._analysis, self._facts, bodies) if p.line == line]
-        return list(dict.fromkeys(f"**{p.title}** {p.where} this line: {p.reason}" for p in found))
+        told: dict[tuple[str, str], str] = {}
+        for operation in planned(self._analysis, self._facts, bodies):
+            if operation.line == line:
+                told.setdefault((operation.title, operation.where), operation.reason)
+        for (title, where), reason in told.items():
+            yield f"**{title}** {where} this line: {reason}"
 
 
 def declaration_text(node: ast.Node, text: str) -> str:
@@ -258,10 +260,10 @@ def declaration_text(node: ast.Node, text: str) -> str:
 # --------------------------------------------------------------------------- who speaks
 
 
-def _about_code(codes: list[Code]) -> list[str]:
+def _about_code(codes: list[Code], text: str) -> list[str]:
     """The code perspective, the bound, and what is hidden."""
     told = dict.fromkeys(_code_line(code.bound) for code in codes)
-    hidden = dict.fromkeys(line for code in codes for line in _hidden_lines(code))
+    hidden = dict.fromkeys(line for code in codes for line in _hidden_lines(code, text))
     return [*told, *hidden]
 
 
@@ -282,65 +284,12 @@ def _base(bound: Bound) -> str:
     return f", starting at a multiple of {bound.base}" if bound.base > 1 else ""
 
 
-def _hidden_lines(code: Code) -> Iterator[str]:
-    by_narrowing: dict[typed.Narrow, list[str]] = {}
-    for name, narrow in hidden_names(code):
-        by_narrowing.setdefault(narrow, []).append(name)
-    for narrow, names in by_narrowing.items():
+def _hidden_lines(code: Code, text: str) -> Iterator[str]:
+    for narrow, names in hidden_names(code):
         views = ", ".join(f"`{view.variable.name}`" for view in narrow.views)
         listed = ", ".join(f"`{name}`" for name in names)
-        yield f"hidden: {listed}, by the {narrow.kind.value} that makes {views}"
-
-
-# --------------------------------------------------------------------------- barriers
-
-
-class Planned(Record):
-    """An operation of the plan at a line, from 1, in words; `span` is its anchor's."""
-
-    line: int
-    where: str
-    title: str
-    instruction: str
-    reason: str
-    span: Span
-
-
-def planned(
-    analysis: Analysis, facts: FileFacts, bodies: Iterable[typed.Body]
-) -> Iterator[Planned]:
-    """The synchronisation that stands in some instances of a file."""
-    files = analysis.files
-    for body in bodies:
-        plan = facts.checked.plan.instances.get(body.instance.symbol)
-        if plan is None or not plan.operations:
-            continue
-        spans = {statement.id: statement.span for statement in statements_in(body.statements)}
-        for operation in plan.operations:
-            span = spans.get(operation.position.anchor)
-            if span is not None and span.file == facts.module.file:
-                yield _planned(operation, span, files)
-
-
-def _planned(operation: SyncOperation, span: Span, files: Files) -> Planned:
-    is_before = operation.position.where is Where.BEFORE
-    at = span.start if is_before else max(span.start, span.end - 1)
-    return Planned(
-        line=files.known(span.file).position(at).line,
-        where=operation.position.where.value,
-        title=f"{operation.kind.value} of {operation.participants.perspective}",
-        instruction=PRIMITIVES[operation.kind.value].ptx,
-        reason="; ".join(dict.fromkeys(_reason(edge, files) for edge in operation.edges))
-        or "for what was ordered elsewhere",
-        span=span,
-    )
-
-
-def _reason(edge: Edge, files: Files) -> str:
-    first, second = (files.position(side.at).line for side in (edge.earlier, edge.later))
-    earlier, later = (_VERBS[side.kind.value] for side in (edge.earlier, edge.later))
-    around = " of the loop's last round" if edge.around_loop is not None else ""
-    return f"`{edge.earlier.root}` is {earlier} in line {first}{around}, {later} in line {second}"
+        keyword = text[narrow.header.start : narrow.header.end].split(maxsplit=1)[0]
+        yield f"hidden: {listed}, by the {keyword} that makes {views}"
 
 
 # --------------------------------------------------------------------------- words
@@ -352,6 +301,13 @@ def _fence(text: str) -> str:
 
 def _has_type(fact: Fact) -> bool:
     return not isinstance(fact.value.type, ErrorType) and not isinstance(fact.value, typed.Refused)
+
+
+def _variable_of(value: Valued) -> typed.Variable | None:
+    """The variable that a value is, names or writes."""
+    if isinstance(value, typed.Read | typed.Slot | typed.VariablePlace):
+        return value.variable
+    return value if isinstance(value, typed.Variable) else None
 
 
 def variable_text(variable: typed.Variable) -> str:
