@@ -17,7 +17,8 @@ ALL_TYPES = """\
 @requires(grid[1], block[1], thread[32])
 kernel every(a: bool, b: i8, c: u16, d: i32, e: i64, f: u64, g: f16, h: bf16, i: f32, j: f64,
         p: ptr(const f16), q: ptr(bf16), r: ptr(const vec(f32, 4)), s: ptr(u8),
-        t: ptr(vec(i32, 2)), new: ptr(const tf32), class: ptr(const f8e4m3), v: vec(f32, 2)):
+        t: ptr(vec(i32, 2)), new: ptr(const tf32), class: ptr(const f8e4m3), v: vec(f32, 2),
+        w: tensor_map(bf16[4, 64], swizzle128), z: tensor_map(u8[16])):
     pass
 
 @requires(grid[1], block[1], thread[32])
@@ -51,7 +52,7 @@ def test_compiles_without_a_warning(
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda each: each.name)
 def test_every_type_compiles(tmp_path: Path, language: Language) -> None:
-    build_text(ALL_TYPES, tmp_path)
+    build_text(ALL_TYPES, tmp_path, targets=("sm_90a",))
     text = '#include "k.h"\n#include "k.h"\n'
     done = compiled(language, tmp_path, text, "-fsyntax-only")
     assert (done.returncode, done.stderr) == (0, "")
@@ -127,13 +128,16 @@ def toolkit() -> Path:
 
 @pytest.mark.parametrize("before", [True, False], ids=["toolkit-first", "header-first"])
 def test_the_toolkits_own_types_are_taken(tmp_path: Path, before: bool) -> None:
-    build_text(ALL_TYPES, tmp_path)
-    theirs = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <vector_types.h>\n"
+    build_text(ALL_TYPES, tmp_path, targets=("sm_90a",))
+    theirs = "".join(
+        f"#include <{name}.h>\n" for name in ("cuda_fp16", "cuda_bf16", "vector_types", "cuda")
+    )
     ours = '#include "k.h"\n'
     text = (theirs + ours if before else ours + theirs) + """
-void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t);
-void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t)
+void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, const CUtensorMap &w);
+void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, const CUtensorMap &w)
 {
+    (void)every_w(w);
     every_g g{__float2half(1.0f)};
     (void)g;
     (void)every_p(p);
@@ -173,6 +177,14 @@ template <> struct plain<CUresult> { using type = int; };
 template <> struct plain<CUdevice_attribute> { using type = int; };
 template <> struct plain<CUfunction_attribute> { using type = int; };
 template <> struct plain<CUstream> { using type = prism_stream; };
+template <> struct plain<CUtensorMap *> { using type = prism_tensor_map *; };
+template <> struct plain<CUtensorMapDataType> { using type = int; };
+template <> struct plain<CUtensorMapInterleave> { using type = int; };
+template <> struct plain<CUtensorMapSwizzle> { using type = int; };
+template <> struct plain<CUtensorMapL2promotion> { using type = int; };
+template <> struct plain<CUtensorMapFloatOOBfill> { using type = int; };
+static_assert(sizeof(prism_tensor_map) == sizeof(CUtensorMap), "size");
+static_assert(alignof(prism_tensor_map) >= alignof(CUtensorMap), "alignment");
 template <class T> struct same;
 template <class R, class... A> struct same<R (*)(A...)> {
     using type = typename plain<R>::type (*)(typename plain<A>::type...);

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,15 +69,39 @@ template <class T> struct Argument<T, true> {
 """
 
 
-def _launcher(kernel: dict[str, object]) -> str:
+# The map of an array whose extents stand in a file beside it.
+MAP = """\
+template <class Element> struct MapArgument {
+    Argument<Element *> array;
+    prism_tensor_map value;
+    template <class Encode> MapArgument(const std::string &path, Encode encode) : array(path)
+    {
+        uint64_t extents[5];
+        std::ifstream(path + ".extents", std::ios::binary)
+            .read(reinterpret_cast<char *>(extents), sizeof extents);
+        need(encode(&value, array.value, extents, nullptr));
+    }
+};
+"""
+
+
+def _launcher(kernel: dict[str, Any]) -> str:
     """A function that launches a kernel with arguments from files named like its parameters."""
-    name, parameters = kernel["symbol"], kernel["parameters"]
-    assert isinstance(parameters, list)
-    names = [f"{name}_{each['name']}" for each in parameters]
-    lines = [f"static void {name}(unsigned blocks)", "{"]
-    lines += [f'    Argument<decltype({each}::value)> v_{each}("{each}");' for each in names]
-    given = ", ".join(["blocks", "nullptr", *(f"{each}(v_{each}.value)" for each in names)])
-    return "\n".join([*lines, f"    need({name}_launch({given}));", "}", ""])
+    name, lines, given = kernel["symbol"], [], ["blocks", "nullptr"]
+    for parameter in kernel["parameters"]:
+        each = f"{name}_{parameter['name']}"
+        if parameter["type"].startswith("tensor_map"):
+            element = parameter["type"].removeprefix("tensor_map(").partition("[")[0]
+            lines.append(f'    MapArgument<prism_{element}> v_{each}("{each}", {each}_map);')
+        else:
+            lines.append(f'    Argument<decltype({each}::value)> v_{each}("{each}");')
+        given.append(f"{each}(v_{each}.value)")
+    head = [f"static void {name}(unsigned blocks)", "{"]
+    return "\n".join([*head, *lines, f"    need({name}_launch({', '.join(given)}));", "}", ""])
+
+
+def _target(name: str) -> str:
+    return getattr(LAUNCHES[name], "target", "sm_80")
 
 
 @pytest.fixture(scope="session")
@@ -85,14 +110,14 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     includes, functions, cases = "", "", ""
     for name in LAUNCHES:
-        build(EXAMPLES / f"{name}.prism", folder)
+        build(EXAMPLES / f"{name}.prism", folder, targets=(_target(name),))
         (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
         includes += f'#include "{name}.h"\n'
         functions += _launcher(kernel)
         cases += f'    if (!std::strcmp(argv[1], "{name}"))\n        {name}(blocks);\n'
     main = "int main(int, char **argv)\n{\n    unsigned blocks = unsigned(std::atoi(argv[2]));\n"
     main += f"    need(prism_open(0));\n{cases}}}\n"
-    return program(folder, includes + PREFACE + ARGUMENT + functions + main)
+    return program(folder, includes + PREFACE + ARGUMENT + MAP + functions + main)
 
 
 @pytest.mark.parametrize("name", LAUNCHES)
@@ -102,12 +127,17 @@ def test_examples_compute_what_numpy_does(launcher: Path, driver: Path, name: st
     folder = launcher.parent
     (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
     for parameter in kernel["parameters"]:
-        value = launch.arguments[parameter["name"]]
-        if not parameter["is_pointer"]:
+        value, file = launch.arguments[parameter["name"]], f"{name}_{parameter['name']}"
+        if parameter["type"].startswith("tensor_map"):
+            extents = np.array(value.shape, np.uint64)
+            (folder / f"{file}.extents").write_bytes(extents.tobytes())
+        elif not parameter["is_pointer"]:
             value = np.asarray(value, DTYPES[parameter["type"]])
             assert value.nbytes == parameter["size"]
-        (folder / f"{name}_{parameter['name']}").write_bytes(value.tobytes())
-    done = execute(launcher, driver, name, str(launch.blocks))
+        (folder / file).write_bytes(value.tobytes())
+    done = execute(
+        launcher, driver, name, str(launch.blocks), PRISM_CPU_DEVICE=_target(name)
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     before = launch.arguments[launch.output]
     content = (folder / f"{name}_{launch.output}").read_bytes()

@@ -15,6 +15,8 @@ from prismc.backend.host.formulas import c_formula
 from prismc.backend.host.interface import HostKernel, HostModule, identifier
 from prismc.backend.host.types import (
     c_element,
+    map_constants,
+    map_element,
     pointee_alignment,
     prism_type,
     vector_name,
@@ -70,6 +72,8 @@ def _names(module: HostModule) -> Iterator[tuple[str, Span, str]]:
         for parameter in entry.parameters:
             what = f"parameter `{parameter.name}` of kernel `{entry.name}`"
             yield wrapper(entry, parameter), entry.at, what
+            if parameter.is_map:
+                yield f"{wrapper(entry, parameter)}_map", entry.at, what
 
 
 def _refuse_clashes(module: HostModule, runtime: str, sink: Sink) -> None:
@@ -144,7 +148,22 @@ def _constants(kernel: KernelEntry, module: HostModule) -> str:
     for parameter in kernel.parameters:
         kind = "POINTER" if parameter.is_pointer else "VALUE"
         lines.append(f"PRISM_{kind}_({wrapper(kernel, parameter)}, {c_element(parameter)})")
+        if parameter.is_map:
+            lines += _map_function(wrapper(kernel, parameter), parameter)
     return "\n".join(lines)
+
+
+def _map_function(name: str, parameter: KernelParameter) -> Iterator[str]:
+    """The function that makes a tensor map for a parameter."""
+    rank = len(parameter.box)
+    yield f"/* The map of an array of {rank} dimensions; its extents, the outermost first. */"
+    yield f"PRISM_INLINE_ prism_status {name}_map("
+    yield f"    prism_tensor_map *map, const {map_element(parameter)} *array,"
+    yield "    const uint64_t *extents, const uint64_t *strides)"
+    yield "{"
+    yield f"    static const prism_map_ fixed = {map_constants(parameter, name)};"
+    yield "    return prism_encode_map_(&fixed, map, array, extents, strides);"
+    yield "}"
 
 
 def _description(module: HostModule) -> str:

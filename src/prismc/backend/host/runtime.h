@@ -86,7 +86,7 @@ typedef struct prism_f8e4m3 { uint8_t bits; } prism_f8e4m3;
 typedef struct prism_f8e5m2 { uint8_t bits; } prism_f8e5m2;
 
 /* What cuTensorMapEncodeTiled writes; in C++ a CUtensorMap is taken in its place. */
-typedef struct __attribute__((aligned(64))) prism_tensor_map { uint64_t opaque[16]; }
+typedef struct __attribute__((aligned(128))) prism_tensor_map { uint64_t opaque[16]; }
     prism_tensor_map;
 
 PRISM_ONE_ __thread char prism_message_[640];
@@ -257,7 +257,10 @@ typedef struct prism_module_ {
     X(release, "cuMemFree", "_v2", 3020, (unsigned long long))                                    \
     X(upload, "cuMemcpyHtoD", "_v2", 3020, (unsigned long long, const void *, size_t))            \
     X(download, "cuMemcpyDtoH", "_v2", 3020, (void *, unsigned long long, size_t))                \
-    X(synchronize, "cuStreamSynchronize", "", 2000, (prism_stream))
+    X(synchronize, "cuStreamSynchronize", "", 2000, (prism_stream))                               \
+    X(encode_map, "cuTensorMapEncodeTiled", "", 12000,                                            \
+      (prism_tensor_map *, int, uint32_t, void *, const uint64_t *, const uint64_t *,             \
+       const uint32_t *, const uint32_t *, int, int, int, int))
 
 typedef struct prism_driver_ {
     int lock;
@@ -280,7 +283,8 @@ enum {
     PRISM_INVALID_IMAGE_ = 200,  /* CUDA_ERROR_INVALID_IMAGE */
     PRISM_NO_BINARY_ = 209,      /* CUDA_ERROR_NO_BINARY_FOR_GPU */
     PRISM_INVALID_PTX_ = 218,    /* CUDA_ERROR_INVALID_PTX */
-    PRISM_NEWER_PTX_ = 222       /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */
+    PRISM_NEWER_PTX_ = 222,      /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */
+    PRISM_PROMOTE_L2_ = 2        /* CU_TENSOR_MAP_L2_PROMOTION_L2_128B */
 };
 
 PRISM_INLINE_ void prism_lock_(int *lock)
@@ -437,6 +441,49 @@ PRISM_INLINE_ prism_status prism_synchronize(prism_stream stream)
     if (status == PRISM_OK)
         status = prism_cuda_(driver->synchronize(stream), "cuStreamSynchronize");
     return status;
+}
+
+/* ------------------------------------------------------------------ tensor maps */
+
+/* What is fixed about a kernel's tensor map: `type` is a CUtensorMapDataType, `swizzle` a
+   CUtensorMapSwizzle; the box counts elements from the outermost dimension on. */
+typedef struct prism_map_ {
+    const char *name;
+    int type, swizzle;
+    unsigned element, rank;
+    uint32_t box[5];
+} prism_map_;
+
+/* The map for an array whose extents are given from the outermost dimension on, as C declares it.
+   `strides` are the bytes between neighbours in all dimensions but the last, or null for an array
+   without gaps. */
+PRISM_INLINE_ prism_status prism_encode_map_(
+    const prism_map_ *fixed, prism_tensor_map *map, const void *array, const uint64_t *extents,
+    const uint64_t *strides)
+{
+    static const uint32_t steps[5] = {1, 1, 1, 1, 1};
+    uint64_t sizes[5], gaps[5], dense = fixed->element;
+    uint32_t box[5];
+    unsigned i;
+    prism_driver_ *driver = NULL;
+    prism_status status = prism_need_driver_(&driver);
+    if (status != PRISM_OK)
+        return status;
+    if (!driver->encode_map)
+        return prism_fail_(
+            PRISM_NO_DRIVER, "%s: the CUDA driver is older than CUDA 12", fixed->name);
+    for (i = 0; i < fixed->rank; i++) {
+        unsigned outer = fixed->rank - 1 - i; /* the driver counts from the innermost on */
+        sizes[i] = extents[outer];
+        box[i] = fixed->box[outer];
+        dense *= sizes[i];
+        gaps[i] = outer && strides ? strides[outer - 1] : dense;
+    }
+    return prism_cuda_(
+        driver->encode_map(
+            map, fixed->type, fixed->rank, (void *)(uintptr_t)array, sizes, gaps, box, steps, 0,
+            fixed->swizzle, PRISM_PROMOTE_L2_, 0),
+        fixed->name);
 }
 
 /* ------------------------------------------------------------------ loading */

@@ -19,6 +19,13 @@ _CUDA_VECTORS = {
     "f32": "float", "f64": "double", "i64": "longlong", "u64": "ulonglong",
 }  # fmt: skip
 
+# CUtensorMapDataType and CUtensorMapSwizzle, cuda.h; bits of other types go as unsigned integers.
+_MAP_TYPES = {
+    "bool": 0, "u8": 0, "i8": 0, "f8e4m3": 0, "f8e5m2": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3,
+    "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "tf32": 11,
+}  # fmt: skip
+_MAP_SWIZZLES = {"": 0, "swizzle32": 1, "swizzle64": 2, "swizzle128": 3}
+
 _FIELDS = "xyzw"
 
 
@@ -76,3 +83,16 @@ def vector_type(parameter: KernelParameter) -> str:
 def pointee_alignment(parameter: KernelParameter) -> int:
     """Bytes that a pointer's address is a multiple of; 0 for a value."""
     return SCALARS[parameter.scalar].size * parameter.lanes if parameter.is_pointer else 0
+
+
+def map_constants(parameter: KernelParameter, name: str) -> str:
+    """The initialiser of a `prism_map_` for a tensor map."""
+    box = ", ".join(map(str, parameter.box))
+    kinds = f"{_MAP_TYPES[parameter.scalar]}, {_MAP_SWIZZLES[parameter.swizzle]}"
+    size = SCALARS[parameter.scalar].size
+    return f'{{"{name}", {kinds}, {size}, {len(parameter.box)}, {{{box}}}}}'
+
+
+def map_element(parameter: KernelParameter) -> str:
+    """The C type of the elements that a tensor map describes."""
+    return C_SCALARS[parameter.scalar]

@@ -48,7 +48,7 @@ enum {
     FUNC_MAX_DYNAMIC_SHARED = 8
 };
 
-enum { STATIC_LIMIT = 48 * 1024, THREADS_PER_MULTIPROCESSOR = 2048 };
+enum { STATIC_LIMIT = 48 * 1024, THREADS_PER_MULTIPROCESSOR = 2048, TENSOR_MAP = 128 };
 
 typedef struct Context { int device; unsigned long long id; } Context;
 typedef struct Module { uint32_t number; } Module;
@@ -471,6 +471,33 @@ API int cuOccupancyMaxActiveBlocksPerMultiprocessor(
     return SUCCESS;
 }
 
+/* The server's encoding; the address of the array is its second 64-bit word. */
+API int cuTensorMapEncodeTiled(
+    void *map, int type, uint32_t rank, void *array, const uint64_t *extents,
+    const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
+    int swizzle, int promotion, int fill)
+{
+    Bytes request = {NULL, 0}, reply;
+    uint32_t kinds[5] = {
+        (uint32_t)type, rank, (uint32_t)interleave, (uint32_t)swizzle, (uint32_t)fill};
+    (void)promotion;
+    if (rank < 1 || rank > 5)
+        return INVALID_VALUE;
+    append(&request, kinds, sizeof kinds);
+    append(&request, &array, sizeof array);
+    append(&request, extents, rank * sizeof *extents);
+    append(&request, strides, (rank - 1) * sizeof *strides);
+    append(&request, box, rank * sizeof *box);
+    append(&request, steps, rank * sizeof *steps);
+    pthread_mutex_lock(&driver.lock);
+    int status = ask(5, &request, &reply);
+    pthread_mutex_unlock(&driver.lock);
+    if (!status)
+        memcpy(map, reply.data, TENSOR_MAP);
+    free(reply.data);
+    return status;
+}
+
 /* ------------------------------------------------------------------ launches */
 
 /* What the arguments point to: each allocation once. */
@@ -478,10 +505,10 @@ static uint32_t reached(Function *function, void **arguments, Memory **found, ui
 {
     uint32_t count = 0, i, j;
     for (i = 0; i < function->count && count < room; i++) {
-        uint64_t address;
-        if (function->parameters[i].size != sizeof address)
+        uint64_t address, size = function->parameters[i].size;
+        if (size != sizeof address && size != TENSOR_MAP)
             continue;
-        memcpy(&address, arguments[i], sizeof address);
+        memcpy(&address, (char *)arguments[i] + (size == TENSOR_MAP ? 8 : 0), sizeof address);
         Memory *memory = find(address, 0);
         for (j = 0; memory && j < count && found[j] != memory; j++)
             ;

@@ -17,20 +17,29 @@ from typing import Any
 import numpy as np
 
 from prismc.emulator.api import run_ptx
-from prismc.emulator.host import Buffer, LaunchError
+from prismc.emulator.host import Buffer, LaunchError, MappedBuffer
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module, PtxError
 from prismc.emulator.report import text_of_findings
 from prismc.emulator.schedule import adversaries
+from prismc.emulator.tensors import FILLS, SWIZZLES, TensorMap, TensorMapError, decode
 from prismc.hardware.targets import TARGETS, Target, meets
 
 # CUresult, cuda.h.
-INVALID_DEVICE, NO_BINARY, INVALID_PTX, NEWER_PTX = 101, 209, 218, 222
+INVALID_VALUE, INVALID_DEVICE, NO_BINARY, INVALID_PTX, NEWER_PTX = 1, 101, 209, 218, 222
 NOT_FOUND, LAUNCH_FAILED = 500, 719
 
 _HEAD = struct.Struct("<QQ")
 _LAUNCH = struct.Struct("<9I")
 _MEMORY = struct.Struct("<QQI")
+_MAP = struct.Struct("<5IQ")
+
+# By CUtensorMapDataType (cuda.h): bytes of an element, and whether it is a float.
+_ELEMENTS = {
+    0: (1, False), 1: (2, False), 2: (4, False), 3: (4, False), 4: (8, False), 5: (8, False),
+    6: (2, True), 7: (4, True), 8: (8, True), 9: (2, True), 10: (4, True), 11: (4, True),
+    12: (4, True),
+}  # fmt: skip
 
 
 class Refusal(Exception):
@@ -56,6 +65,7 @@ class Server:
             2: self._load,
             3: self._function,
             4: self._launch,
+            5: _encoded_map,
         }
         return handlers[kind](request)
 
@@ -125,8 +135,9 @@ class Server:
         sys.stdout.flush()
         finals = {id(buffer.array): buffer.array for buffer in memories.values()}
         for argument, output in zip(given, result.outputs, strict=True):
-            if isinstance(argument, Buffer) and output is not None:
-                finals[id(argument.array)] = output
+            buffer = argument.buffer if isinstance(argument, MappedBuffer) else argument
+            if isinstance(buffer, Buffer) and output is not None:
+                finals[id(buffer.array)] = output
         return b"".join(array.tobytes() for array in finals.values())
 
 
@@ -157,17 +168,45 @@ def _memories(request: bytes, at: int) -> dict[int, Buffer]:
 
 def _argument(index: int, content: bytes, memories: dict[int, Buffer]) -> Any:
     """An argument as the machine takes it: a pointer into memory, or its bytes."""
-    if len(content) == 8:
-        value = int.from_bytes(content, "little")
-        for address, buffer in memories.items():
-            if 0 <= value - address <= buffer.array.size:
-                return Buffer(
-                    array=buffer.array,
-                    name=f"argument {index}",
-                    is_initialised=buffer.is_initialised,
-                    offset=value - address,
-                )
+    described = decode(content)
+    if len(content) != 8 and described is None:
+        return content
+    value = int.from_bytes(content, "little") if described is None else described.address
+    for address, buffer in memories.items():
+        if 0 <= value - address <= buffer.array.size:
+            found = Buffer(
+                array=buffer.array,
+                name=f"argument {index}",
+                is_initialised=buffer.is_initialised,
+                offset=value - address,
+            )
+            return found if described is None else MappedBuffer(buffer=found, described=described)
     return content
+
+
+def _encoded_map(request: bytes) -> bytes:
+    """What cuTensorMapEncodeTiled is given, as the machine's own tensor map."""
+    kind, rank, interleave, swizzle, fill, address = _MAP.unpack_from(request)
+    numbers = struct.Struct(f"<{rank}Q{rank - 1}Q{rank}I{rank}I").unpack_from(request, _MAP.size)
+    if kind not in _ELEMENTS or interleave or swizzle >= len(SWIZZLES) or fill >= len(FILLS):
+        raise Refusal(INVALID_VALUE, "prismc: a kind of tensor map that the CPU driver lacks")
+    element, is_float = _ELEMENTS[kind]
+    encoded = TensorMap(
+        address=address,
+        element=element,
+        is_float=is_float,
+        extents=numbers[:rank],
+        strides=numbers[rank : 2 * rank - 1],
+        box=numbers[2 * rank - 1 : 3 * rank - 1],
+        steps=numbers[3 * rank - 1 :],
+        swizzle=SWIZZLES[swizzle],
+        fill=FILLS[fill],
+    )
+    try:
+        encoded.check()
+    except TensorMapError as error:
+        raise Refusal(INVALID_VALUE, f"prismc: {error}") from error
+    return encoded.encode()
 
 
 def _received(connection: socket.socket, size: int) -> bytes:
