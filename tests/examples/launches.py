@@ -37,9 +37,9 @@ class Launch(NamedTuple):
 
 
 @cache
-def example(name: str, target: str = "sm_80") -> Compiled:
+def example(name: str, target: str = "") -> Compiled:
     """An example, compiled as it stands."""
-    return compile_file(EXAMPLES / f"{name}.prism", target)
+    return compile_file(EXAMPLES / f"{name}.prism", target or LAUNCHES[name].target)
 
 
 @cache
@@ -51,7 +51,8 @@ def small_example(name: str, dropped: tuple[int, ...] = ()) -> Compiled:
     if small := LAUNCHES[name].small:
         assert small[0] in text
         text = text.replace(*small)
-    return compile_texts({str(path): text}, str(path), "--target sm_80", dropped)
+    flags = f"--target {LAUNCHES[name].target}"
+    return compile_texts({str(path): text}, str(path), flags, dropped)
 
 
 def _numbers(random: Random, *shape: int) -> Array:
@@ -148,10 +149,25 @@ def bf16_matmul(random: Random, rows: int, columns: int, depths: int) -> Launch:
     return Launch(rows * columns, arguments, "C", exact[0] @ exact[1].T, bound)
 
 
+def _hopper_matmul(columns_of_tile: int) -> Callable[..., Launch]:
+    """Sizes in tiles of 128 rows, of so many columns, and in steps of 64."""
+
+    def make(random: Random, rows: int, columns: int, depths: int) -> Launch:
+        m, n, k = 128 * rows, columns_of_tile * columns, 64 * depths
+        a = random.standard_normal((m, k)).astype(ml_dtypes.bfloat16)
+        b = random.standard_normal((n, k)).astype(ml_dtypes.bfloat16)
+        arguments = {"A": a, "B": b, "C": np.zeros((m, n), np.float32), "M": m, "N": n, "K": k}
+        exact = [each.astype(np.float64) for each in (a, b)]
+        bound = np.abs(exact[0]) @ np.abs(exact[1]).T * 2.0**-20 + 1e-6
+        return Launch(rows * columns, arguments, "C", exact[0] @ exact[1].T, bound)
+
+    return make
+
+
 class Sizes(NamedTuple):
     """How an example is launched: sizes of interest, and random ones up to `largest`, one or more
     each. `faulty` is a size at which every barrier matters. `small` puts a smaller instance in the
-    place of the exported one, launched by `make_small`."""
+    place of the exported one, launched by `make_small`. One that `is_slow` is run less often."""
 
     make: Callable[..., Launch]
     chosen: tuple[tuple[int, ...], ...]
@@ -159,6 +175,8 @@ class Sizes(NamedTuple):
     faulty: tuple[int, ...]
     small: tuple[str, str] | None = None
     make_small: Callable[..., Launch] | None = None
+    target: str = "sm_80"
+    is_slow: bool = False
 
     def launch_small(self, random: Random, *sizes: int) -> Launch:
         """A launch of `small_example`."""
@@ -206,4 +224,14 @@ LAUNCHES: dict[str, Sizes] = {
         _sgemm(64, 32, 4),
     ),
     "bf16_matmul": Sizes(bf16_matmul, ((1, 1, 1), (2, 1, 5)), (2, 2, 8), (1, 1, 7)),
+    "hopper_matmul": Sizes(
+        _hopper_matmul(128),
+        ((1, 1, 5),),
+        (1, 2, 4),
+        (1, 1, 3),
+        ("[128, 4]", "[8, 2]"),
+        _hopper_matmul(8),
+        "sm_90a",
+        is_slow=True,
+    ),
 }

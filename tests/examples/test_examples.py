@@ -36,9 +36,11 @@ BARRIERS = {
     "sgemm_warp_tiled": {"bar.sync": 2},
     "tf32_matmul": {"bar.warp.sync": 2},
     "bf16_matmul": {"bar.sync": 3},
+    "hopper_matmul": {"bar.sync": 1, "bar.warp.sync": 4},
 }
 RANDOM_RUNS = 12
 FAULTY_RUNS = 5
+SLOW_RUNS = 1
 
 
 def _random(name: str) -> np.random.Generator:
@@ -73,8 +75,14 @@ def test_chosen_sizes(name: str, sizes: tuple[int, ...], plan: Plan) -> None:
     _check(example(name), LAUNCHES[name].make(_random(name), *sizes), plan)
 
 
-@pytest.mark.parametrize("number", range(RANDOM_RUNS))
-@pytest.mark.parametrize("name", LAUNCHES)
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        (name, number)
+        for name, sizes in LAUNCHES.items()
+        for number in range(SLOW_RUNS if sizes.is_slow else RANDOM_RUNS)
+    ],
+)
 def test_random_sizes_and_schedules(name: str, number: int) -> None:
     random = _random(f"{name} {number}")
     sizes = [int(random.integers(1, most, endpoint=True)) for most in LAUNCHES[name].largest]
@@ -102,6 +110,6 @@ def test_no_operation_can_be_dropped(name: str) -> None:
         program = small_example(name, (number,))
         results = [
             program.launch(launch.blocks, launch.arguments, plan=plan)
-            for plan in adversaries(FAULTY_RUNS)
+            for plan in adversaries(SLOW_RUNS if LAUNCHES[name].is_slow else FAULTY_RUNS)
         ]
         assert all(result.findings for result in results), f"operation {number} can be dropped"

@@ -174,7 +174,14 @@ def _compiled(
         return ()
     named = [(module, target.name) for module, target in work]
     denies = session.options.spills == "deny"
-    return compile_targets(named, compiler, session.files, session.sink, denies_spills=denies)
+    return compile_targets(
+        named,
+        compiler,
+        session.files,
+        session.sink,
+        denies_spills=denies,
+        accepts_lost=bool(session.options.dropped_sync),
+    )
 
 
 class _Telling:

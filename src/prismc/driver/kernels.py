@@ -27,13 +27,17 @@ class RunError(Exception):
 class Parameter(Record):
     """One parameter of a kernel. `dtype` names a scalar (`f32`, `bf16`, `i32` ...).
 
-    `kind` is `array`, `scalar` or, for what a PTX text does not tell, `unknown`.
+    `kind` is `array`, `scalar` or, for what a PTX text does not tell, `unknown`. An array with a
+    `box` is passed as a tensor map: what one copy moves, innermost length last, and the width of its
+    `swizzle` in bytes, or `none`.
     """
 
     name: str
     kind: str
     dtype: str
     is_const: bool = False
+    box: tuple[int, ...] = ()
+    swizzle: str = "none"
 
 
 class Kernel(Record):
@@ -81,8 +85,12 @@ def kernels_of(session: Session, file: SourceFile) -> tuple[Kernel, ...]:
 
 
 def _parameter(name: str, type_: Type) -> Parameter:
-    from prismc.ir.types import PointerType, ScalarType
+    from prismc.ir.types import MapType, PointerType, ScalarType
 
+    if isinstance(type_, MapType):
+        width = type_.swizzle.removeprefix("swizzle") or "none"
+        dtype = type_.element.name
+        return Parameter(name=name, kind="array", dtype=dtype, box=type_.box, swizzle=width)
     if isinstance(type_, PointerType):
         element = type_.element
         scalar = element.scalar if isinstance(element, ScalarType) else element.element

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from prismc.driver.kernels import Kernel, Parameter, RunError
 from prismc.emulator.api import ALL_CHECKS, Checks, RunResult, run_ptx
 from prismc.emulator.findings import Finding, place_key
-from prismc.emulator.host import Buffer, LaunchError
+from prismc.emulator.host import Buffer, LaunchError, Tensor
 from prismc.emulator.machine import TimeLimit
 from prismc.emulator.ptx.tree import PtxError
 from prismc.emulator.schedule import Plan
@@ -91,7 +91,19 @@ def _device(parameter: Parameter, value: Any, is_poisoned: bool) -> Any:
             f"`{parameter.name}` is an array of {parameter.dtype} ({wanted}), not of {value.dtype}"
         )
     array = to_bf16(value) if parameter.dtype == "bf16" else value
+    if parameter.box:
+        return _tensor(parameter, array)
     return Buffer(array=array, name=parameter.name, is_initialised=not is_poisoned)
+
+
+def _tensor(parameter: Parameter, array: Array) -> Tensor:
+    """An array as the tensor map that a parameter is."""
+    if array.ndim != len(parameter.box):
+        raise RunError(
+            f"`{parameter.name}` is a tensor map of {len(parameter.box)} dimensions, the array has "
+            f"{array.ndim}"
+        )
+    return Tensor(array=array, box=parameter.box, swizzle=parameter.swizzle, name=parameter.name)
 
 
 def _scalar(parameter: Parameter, value: Any) -> Any:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from prismc.backend.cuda_module import CudaModule
-from prismc.backend.errors import CompilerUnusable, RegistersSpill, SpillDenied
+from prismc.backend.errors import CompilerUnusable, InstructionIgnored, RegistersSpill, SpillDenied
 from prismc.backend.toolchain.backmap import told_problems
 from prismc.backend.toolchain.compilation import Compilation, Compiler, ToolchainFailure
 from prismc.backend.toolchain.report import KernelReport, kernel_reports
@@ -47,10 +47,12 @@ def compile_targets(
     sink: Sink,
     *,
     denies_spills: bool = False,
+    accepts_lost: bool = False,
 ) -> tuple[Binary | None, ...]:
     """Each module for its target, all at the same time; problems come in the order of `work`.
 
-    With `denies_spills`, registers that spill to memory are an error.
+    With `denies_spills`, registers that spill to memory are an error. With `accepts_lost` it is none
+    that ptxas gives up an instruction, as for a program that is broken on purpose.
     """
     answers: list[Compilation | ToolchainFailure | None] = [None] * len(work)
 
@@ -69,7 +71,7 @@ def compile_targets(
     for thread in threads:
         thread.join()
     return tuple(
-        _judged(answer, module, files, sink, denies_spills)
+        _judged(answer, module, files, sink, denies_spills, accepts_lost)
         for answer, (module, _) in zip(answers, work, strict=True)
     )
 
@@ -80,6 +82,7 @@ def _judged(
     files: Files,
     sink: Sink,
     denies_spills: bool,
+    accepts_lost: bool,
 ) -> Binary | None:
     if answer is None:
         raise RuntimeError("a compilation thread ended without an answer")
@@ -87,6 +90,8 @@ def _judged(
         sink.report(unusable(answer))
         return None
     problems = told_problems(answer, module, files)
+    if accepts_lost:
+        problems = tuple(one for one in problems if not isinstance(one, InstructionIgnored))
     for problem in problems:
         sink.report(problem)
     failed = any(problem.severity is Severity.ERROR for problem in problems)

@@ -266,6 +266,8 @@ def called(node: typed.Expression) -> str:
         case typed.Address(kind=kind, pointer=pointer, index=index):
             given = [pointer] if index is None else [pointer, index]
             return f"{kind}({', '.join(map(text, given))})"
+        case typed.Descriptor(pointer=pointer, index=index, swizzle=swizzle):
+            return f"descriptor({text(pointer)}, {text(index)}, {swizzle.name})"
         case typed.Call(callee=callee, arguments=arguments):
             return f"{callee.symbol}({', '.join(map(text, arguments))})"
         case _:
