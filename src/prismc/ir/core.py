@@ -64,6 +64,7 @@ _ROLES = {
     "tuple[Value, ...]": Role.OPERANDS,
     "Region": Role.REGION,
 }
+_OPERAND_ROLES = (Role.OPERAND, Role.OPTIONAL, Role.OPERANDS)
 
 
 class Op(Record):
@@ -71,8 +72,8 @@ class Op(Record):
 
     `spelling` is the name in the text form. A class with a `selector` stands for a family: the
     selector names the field and the enumeration whose member's value is the spelling. `roles` maps
-    the fields, in order, to what they are; `results` and `span` are not among them. `region_fields`
-    are those that hold regions: every walk asks for them.
+    the fields, in order, to what they are; `results` and `span` are not among them. Every walk asks
+    for `region_fields` and `operand_fields`, those that hold regions, and operands with their role.
     """
 
     spelling: ClassVar[str] = ""
@@ -80,6 +81,7 @@ class Op(Record):
     is_terminator: ClassVar[bool] = False
     roles: ClassVar[Mapping[str, Role]] = {}
     region_fields: ClassVar[tuple[str, ...]] = ()
+    operand_fields: ClassVar[tuple[tuple[str, Role], ...]] = ()
 
     results: tuple[Value, ...] = ()
     span: Span = NOWHERE
@@ -91,6 +93,7 @@ class Op(Record):
         }
         cls.roles = {**cls.roles, **own}
         cls.region_fields = tuple(n for n, role in cls.roles.items() if role is Role.REGION)
+        cls.operand_fields = tuple(pair for pair in cls.roles.items() if pair[1] in _OPERAND_ROLES)
 
     @property
     def name(self) -> str:
@@ -109,12 +112,12 @@ class Op(Record):
     def operands(self) -> tuple[Value, ...]:
         """All operands, in the order of the fields."""
         found: list[Value] = []
-        for name, role in self.roles.items():
+        for name, role in self.operand_fields:
             if role is Role.OPERAND:
                 found.append(getattr(self, name))
             elif role is Role.OPERANDS:
                 found.extend(getattr(self, name))
-            elif role is Role.OPTIONAL and (value := getattr(self, name)) is not None:
+            elif (value := getattr(self, name)) is not None:
                 found.append(value)
         return tuple(found)
 
@@ -142,12 +145,12 @@ class Op(Record):
         if not values or not any(value in values for value in self.operands):
             return self
         changes: dict[str, object] = {}
-        for name, role in self.roles.items():
+        for name, role in self.operand_fields:
             held = getattr(self, name)
-            if role is Role.OPERAND or (role is Role.OPTIONAL and held is not None):
-                changes[name] = values.get(held, held)
-            elif role is Role.OPERANDS:
+            if role is Role.OPERANDS:
                 changes[name] = tuple(values.get(value, value) for value in held)
+            elif held is not None:
+                changes[name] = values.get(held, held)
         return replace(self, **changes)
 
     def with_regions(self, regions: tuple[Region, ...]) -> Self:

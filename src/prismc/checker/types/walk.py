@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any
 
 from prismc.checker.types import typed
 
@@ -37,31 +39,33 @@ def statements_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Statement
 
 def operands(expression: typed.Expression) -> tuple[typed.Expression, ...]:
     """The expressions directly inside an expression, in the order they are evaluated."""
-    match expression:
-        case typed.Unary(operand=operand) | typed.Convert(operand=operand):
-            return (operand,)
-        case typed.Bits(operand=operand) | typed.Broadcast(operand=operand):
-            return (operand,)
-        case typed.Binary(left=left, right=right) | typed.Logical(left=left, right=right):
-            return (left, right)
-        case typed.Conditional(value=value, condition=condition, otherwise=otherwise):
-            return (condition, value, otherwise)
-        case typed.Element(array=array, index=index):
-            return (array, index)
-        case typed.Component(vector=vector):
-            return (vector,)
-        case typed.MakeVector(elements=elements):
-            return elements
-        case typed.Load(pointer=pointer, index=index):
-            return (pointer, index)
-        case typed.Builtin(arguments=arguments) | typed.Call(arguments=arguments):
-            return arguments
-        case typed.Address(pointer=pointer, index=index):
-            return (pointer,) if index is None else (pointer, index)
-        case typed.Descriptor(pointer=pointer, index=index):
-            return (pointer, index)
-        case _:
-            return ()
+    found = _OPERANDS.get(type(expression))
+    return () if found is None else found(expression)
+
+
+def _of_address(address: typed.Address) -> tuple[typed.Expression, ...]:
+    return (address.pointer,) if address.index is None else (address.pointer, address.index)
+
+
+# By class, since every pass asks this for every expression, and comparing with one class after the
+# other takes several times as long. What is not here has no operands.
+_OPERANDS: Mapping[type[typed.Expression], Callable[[Any], tuple[typed.Expression, ...]]] = {
+    typed.Unary: lambda node: (node.operand,),
+    typed.Convert: lambda node: (node.operand,),
+    typed.Bits: lambda node: (node.operand,),
+    typed.Broadcast: lambda node: (node.operand,),
+    typed.Binary: attrgetter("left", "right"),
+    typed.Logical: attrgetter("left", "right"),
+    typed.Conditional: attrgetter("condition", "value", "otherwise"),
+    typed.Element: attrgetter("array", "index"),
+    typed.Component: lambda node: (node.vector,),
+    typed.MakeVector: attrgetter("elements"),
+    typed.Load: attrgetter("pointer", "index"),
+    typed.Builtin: attrgetter("arguments"),
+    typed.Call: attrgetter("arguments"),
+    typed.Address: _of_address,
+    typed.Descriptor: attrgetter("pointer", "index"),
+}
 
 
 def expressions_in(expression: typed.Expression) -> Iterator[typed.Expression]:
