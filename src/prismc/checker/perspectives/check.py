@@ -21,6 +21,7 @@ from prismc.checker.perspectives.errors import (
     SplitTooLarge,
 )
 from prismc.checker.perspectives.facts import PerspectiveFacts
+from prismc.checker.perspectives.mapped import check_mapped
 from prismc.checker.perspectives.scope import Frame, Scope
 from prismc.checker.perspectives.views import Views
 from prismc.checker.perspectives.writes import Writes
@@ -49,6 +50,7 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
         checker.statements(body.statements)
         if symbol not in program.refused:
             check_declared_effects(body, checker.aliases, instance_sink)
+            check_mapped(body, instance_sink)
         if check_scopes(body, committing, instance_sink):
             committing.add(symbol)
         uniform[symbol] = checker.data.uniform_parameters

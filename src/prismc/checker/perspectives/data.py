@@ -13,6 +13,7 @@ from prismc.checker.perspectives.errors import (
     LazyCollective,
     NoSuchUnit,
     UnsettledLoad,
+    WideBroadcast,
 )
 from prismc.checker.perspectives.scope import Claimed, Frame, Hiding, Scope
 from prismc.checker.types import typed
@@ -20,7 +21,7 @@ from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.walk import expressions_in, operands
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import CONSTANT, GRID, THREAD, Level, Perspective
+from prismc.hardware.groups import CONSTANT, GRID, THREAD, WARP, Level, Perspective
 from prismc.source.span import Span
 
 # By a function's symbol: the const parameters that it loads into something broader than one
@@ -62,9 +63,16 @@ class Data:
                 self._check_call(expression)
                 found = self._result(expression, found)
             if isinstance(expression, typed.Broadcast):
-                found = expression.to
+                found = self._broadcast(expression)
         self._varies[expression.id] = found
         return found
+
+    def _broadcast(self, expression: typed.Broadcast) -> Perspective:
+        """A shuffle gives the value to aligned lanes of one warp."""
+        to = expression.to
+        if to.level is not Level.THREAD or WARP.size % to.size:
+            self._sink.report(WideBroadcast(at=expression.span, to=to))
+        return to
 
     def _leaf(self, expression: typed.Expression) -> Perspective:
         """What an expression contributes of its own, its operands apart."""

@@ -397,6 +397,27 @@ class ConditionalScope(Problem):
     what: str
 
 
+class MappedElsewhere(Problem):
+    code = "P0442"
+    title = "a view with an index function in another place"
+    message = "`{name}` cannot {use}: its elements lie where an index function says"
+    label = "made by `by`"
+    help_text = "use `at` for it, or copy the elements first"
+
+    name: str
+    use: str
+
+
+class WideBroadcast(Problem):
+    code = "P0441"
+    title = "a broadcast beyond a warp"
+    message = "`broadcast` reaches 2, 4, 8, 16 or 32 threads, not {to}"
+    label = "to {to}"
+    help_text = "use `first_of(..)` of `std.block`, which goes through shared memory"
+
+    to: Perspective
+
+
 class UndeclaredEffect(Problem):
     code = "P0440"
     title = "an effect that is not declared"

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from prismc.checker.memory.facts import CallMemory, Replica
 from prismc.checker.types import model, typed
 from prismc.ir.core import Value
-from prismc.ir.lowering.errors import MappedArgument
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.positions import Hidden
-from prismc.ir.lowering.views import View
 from prismc.ir.ops.arithmetic import BinaryOperator
 from prismc.ir.ops.control import Call
 from prismc.ir.ops.memory import ArrayLoad, ArrayStore, SharedView
@@ -76,18 +74,8 @@ def _argument(
 ) -> tuple[Value, ...]:
     if not isinstance(parameter.type, model.PointerType):
         return (expressions.value(argument),)
-    view = unmapped(frame, expressions.view(argument), argument, "a call")
-    settled = frame.settled(view, parameter.type)
+    settled = frame.settled(expressions.view(argument), parameter.type)
     return (settled.base, frame.long_offset(settled))
-
-
-def unmapped(frame: Frame, view: View, at: typed.Expression, where: str) -> View:
-    """`view`, which `where` needs as a base and an offset; reports one that has an index map."""
-    if view.through is None:
-        return view
-    name = at.variable.name if isinstance(at, typed.Read) else "this pointer"
-    frame.sink.report(MappedArgument(at=at.span, name=name, where=where))
-    return View(view.base)
 
 
 def _hidden(frame: Frame, call: typed.Call, hidden: Hidden) -> Value:

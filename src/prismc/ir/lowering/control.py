@@ -12,8 +12,8 @@ from prismc.checker.types import model, typed
 from prismc.ir.analysis.ranges import Range
 from prismc.ir.core import Region, Value
 from prismc.ir.lowering.assigned import assigned_variables
-from prismc.ir.lowering.expressions import Expressions
 from prismc.ir.lowering.counters import keep_in_range
+from prismc.ir.lowering.expressions import Expressions
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.types import lower_element
 from prismc.ir.ops.control import Break, Continue, For, If, Unreachable, While, Yield

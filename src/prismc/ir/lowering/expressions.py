@@ -9,7 +9,6 @@ from prismc.hardware.scalars import U8, U16
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering import calls
 from prismc.ir.lowering.builtins import lower_builtin
-from prismc.ir.lowering.errors import WideBroadcast
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.indices import as_index, combine_indices, is_wide
 from prismc.ir.lowering.positions import Hidden
@@ -328,9 +327,6 @@ class Expressions:
     def _broadcast(self, expression: typed.Broadcast) -> Value:
         value, to = self._value(expression.operand), expression.to
         if to.level is Level.THREAD and to.size == 1:
-            return value
-        if to.level is not Level.THREAD or 32 % to.size:
-            self._frame.sink.report(WideBroadcast(at=expression.span, to=to))
             return value
         of = self._scalar(expression.type)
         if of.scalar.bits >= 32:

@@ -236,6 +236,8 @@ class Frame:
         """A view without a map, as a generic base of type `of` and an i64 offset."""
         if not isinstance(of, model.PointerType):
             raise TypeError(f"no pointer type: {of}")
+        if view.through is not None:
+            raise TypeError("a view with an index function is no base and offset")
         base = self.cast_pointer(view.base, of, Space.GENERIC)
         return View(base, self.long_offset(view), layout=of.layout)
 

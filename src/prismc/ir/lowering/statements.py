@@ -200,10 +200,7 @@ class Statements:
         frame.values[variable], frame.slots[variable] = views[0], views
 
     def _bind_pointer(self, variable: typed.Variable, value: typed.Expression) -> None:
-        view = self._expressions.view(value)
-        if variable in self._frame.reassigned:
-            view = calls.unmapped(self._frame, view, value, "a pointer variable")
-        self._frame.bind_pointer(variable, view)
+        self._frame.bind_pointer(variable, self._expressions.view(value))
 
     # ------------------------------------------------------------------ assignments
 
@@ -254,8 +251,7 @@ class Statements:
     def _held(self, value: typed.Expression) -> Value | View:
         if not isinstance(value.type, model.PointerType):
             return self._expressions.value(value)
-        view = self._expressions.view(value)
-        return calls.unmapped(self._frame, view, value, "a pointer variable")
+        return self._expressions.view(value)
 
     def _target_of_several(self, place: typed.Place) -> Target | None:
         is_pointer = isinstance(place.type, model.PointerType)
