@@ -146,6 +146,9 @@ def test_hover_tells_who_speaks_what_is_hidden_and_the_barrier(editor: Editor) -
     assert "hidden: `tile`, by the partition that makes `out`" in last
     assert "**block barrier of block[1]** before this line" in last
     assert "`s` is written in line 13, read in line 16" in last
+    header = editor.hover("line.prism", place(REVERSE, "group block"))
+    assert "code: `grid[1]`" in header
+    assert "inside: `block[1]`, bound `block[1], thread[256]`" in header
     outside = editor.hover("line.prism", place(REVERSE, "b: int"))
     assert "code: `grid[1]`" in outside
     assert "hidden" not in outside

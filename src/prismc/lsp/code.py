@@ -29,7 +29,8 @@ class Code(Record):
     """Who speaks at a place of one instance.
 
     `visible` are the variables in scope, `hidings` the open narrowings, outermost first, and
-    `around` the span of the innermost statement.
+    `around` the span of the innermost statement. In the header of a group or an arm, `inside` is
+    the bound that it makes.
     """
 
     body: typed.Body
@@ -37,6 +38,7 @@ class Code(Record):
     visible: tuple[typed.Variable, ...]
     hidings: tuple[Hiding, ...]
     around: Span
+    inside: Bound | None = None
 
 
 def code_in(body: typed.Body, offset: int) -> Code:
@@ -74,19 +76,23 @@ def _enter(statement: typed.Statement, offset: int, here: Code) -> Code:
         case typed.Split(arms=arms):
             for arm in arms:
                 if arm.header.end < offset <= arm.span.end:
-                    inside = replace(here, bound=arm.bound, around=arm.span)
-                    return _down(arm.body, offset, inside)
+                    within = replace(here, bound=arm.bound, around=arm.span)
+                    return _down(arm.body, offset, within)
+                if arm.header.start <= offset <= arm.header.end:
+                    return replace(here, inside=arm.bound, around=arm.header)
             return here
         case typed.Narrow(body=body, header=header) if offset > header.end:
             hiding = Hiding(narrow=statement, outside=here.visible)
             visible = (*here.visible, *declared_by(statement))
-            inside = replace(here, visible=visible, hidings=(*here.hidings, hiding))
-            return _down(body, offset, inside)
-        case typed.Group() | typed.Narrow():
+            within = replace(here, visible=visible, hidings=(*here.hidings, hiding))
+            return _down(body, offset, within)
+        case typed.Group(bound=bound):
+            return replace(here, inside=bound)
+        case typed.Narrow():
             return here
         case _:
-            inside = replace(here, visible=(*here.visible, *declared_by(statement)))
-            ways = [_down(body, offset, inside) for body in bodies_of(statement)]
+            within = replace(here, visible=(*here.visible, *declared_by(statement)))
+            ways = [_down(body, offset, within) for body in bodies_of(statement)]
             return min(ways, key=lambda code: _length(code.around), default=here)
 
 
@@ -95,7 +101,7 @@ def hidden_names(code: Code) -> Iterator[tuple[typed.Narrow, list[str]]]:
     other before it does."""
     known: set[str] = set()
     for hiding in code.hidings:
-        aliases = _aliases_of(code.body)
+        aliases = aliases_of(code.body)
         names: dict[str, None] = {}
         for view in hiding.narrow.views:
             source = _source(view)
@@ -111,7 +117,8 @@ def hidden_names(code: Code) -> Iterator[tuple[typed.Narrow, list[str]]]:
 
 
 @lru_cache(maxsize=16)
-def _aliases_of(body: typed.Body) -> Aliases:
+def aliases_of(body: typed.Body) -> Aliases:
+    """Which names of an instance may stand for the same memory."""
     return Aliases(body)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pygls import uris
 
 from prismc.lsp.analysis import Analysis
+from prismc.lsp.facts import forget_facts
 from prismc.lsp.positions import Places
 from prismc.source.record import Record
 
@@ -98,6 +99,7 @@ class Document:
         if analysis.is_whole:
             self.good = analysis
         self._views.clear()
+        forget_facts()
 
     def views(self) -> Iterator[View]:
         """What is known, newest first; what a syntax error hides is in the second."""

@@ -16,7 +16,7 @@ from prismc.checker.types.walk import expressions_in, statement_operands, statem
 from prismc.frontend import ast
 from prismc.frontend.walk import children, walk
 from prismc.lsp.analysis import Analysis
-from prismc.lsp.code import Code, code_in, declared_by
+from prismc.lsp.code import Code, aliases_of, code_in, declared_by
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -134,6 +134,12 @@ def facts_of(analysis: Analysis, name: str) -> FileFacts | None:
     if analysis.checked is None or module is None:
         return None
     return FileFacts(analysis.checked, module)
+
+
+def forget_facts() -> None:
+    """Let go of programs that may be out of date: each holds a whole typed tree."""
+    facts_of.cache_clear()
+    aliases_of.cache_clear()
 
 
 def variables_of(body: typed.Body) -> Iterator[typed.Variable]:

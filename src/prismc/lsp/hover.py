@@ -262,13 +262,15 @@ def declaration_text(node: ast.Node, text: str) -> str:
 
 def _about_code(codes: list[Code], text: str) -> list[str]:
     """The code perspective, the bound, and what is hidden."""
-    told = dict.fromkeys(_code_line(code.bound) for code in codes)
+    told = dict.fromkeys(_code_line("code", code.bound) for code in codes)
+    inner = [code.inside for code in codes if code.inside is not None]
+    told |= dict.fromkeys(_code_line("inside", bound) for bound in inner)
     hidden = dict.fromkeys(line for code in codes for line in _hidden_lines(code, text))
     return [*told, *hidden]
 
 
-def _code_line(bound: Bound) -> str:
-    return f"code: `{bound.code}`, bound `{show_bound(bound)}`{_base(bound)}"
+def _code_line(where: str, bound: Bound) -> str:
+    return f"{where}: `{bound.code}`, bound `{show_bound(bound)}`{_base(bound)}"
 
 
 def show_bound(bound: Bound) -> str:
