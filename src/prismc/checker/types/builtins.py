@@ -28,7 +28,7 @@ from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.numbers import convert, is_convertible
 from prismc.checker.types.show import show
 from prismc.hardware.asynchronous import Completion
-from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.hardware.scalars import U32
 from prismc.source.span import Span
 
@@ -106,12 +106,28 @@ class Builtins(MemoryBuiltins):
         of = None if self._refuses_units(call) else self.perspective_of(call.arguments[0])
         if of is None:
             return self.refused(call.span)
+        if len(call.arguments) == 2:
+            return self._count_in_block(call, of)
         count = self._units(of)
         if count is not None:
             return self.constant(call.span, INT, count)
         return typed.UnitCount(
             id=self.id(), span=call.span, type=INT, of=of, within=self.bound.code
         )
+
+    def _count_in_block(self, call: BuiltinCall, of: Perspective) -> typed.Expression:
+        """`count(of, block[1])`: units in a block, where its size is known."""
+        within = self.perspective_of(call.arguments[1])
+        threads = self.instance.threads if self.instance is not None else None
+        if within is None:
+            return self.refused(call.span)
+        if within != BLOCK or of.level is not Level.THREAD:
+            reason, advice = "it counts threads of a block", "write `count(thread[n], block[1])`"
+            return self._refuse(call, reason, advice)
+        if threads is None or threads % of.size:
+            reason = f"no kernel around fixes blocks of whole {of}"
+            return self._refuse(call, reason, "call this function from a kernel's own code")
+        return self.constant(call.span, INT, threads // of.size)
 
     def _units(self, of: Perspective) -> int | None:
         """How many units `of` the code perspective holds, if that is known and whole."""
@@ -191,7 +207,7 @@ _Build = Callable[[Builtins, BuiltinCall, Type | None], typed.Expression]
 # Name, least and greatest number of arguments, method.
 _TABLE: dict[str, tuple[int, int, _Build]] = {
     "id": (0, 1, Builtins._unit_index),
-    "count": (1, 1, Builtins._unit_count),
+    "count": (1, 2, Builtins._unit_count),
     "bits": (1, 1, Builtins._bits),
     "min": (2, 2, Builtins._arithmetic),
     "max": (2, 2, Builtins._arithmetic),

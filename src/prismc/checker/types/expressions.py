@@ -219,11 +219,19 @@ class Expressions(Calls):
         element = type_.element
         if isinstance(element, ArrayType) and type_.is_async:
             element = replace(element, is_async=True)
-        elif not self.require_plain(array, node.span):
+        elif not self.may_use_elements(array, node.span):
             return self.refused(node.span)
         if index is None:
             return self.refused(node.span)
         return typed.Element(id=self.id(), span=node.span, type=element, array=array, index=index)
+
+    def may_use_elements(self, array: typed.Expression, at: Span) -> bool:
+        """Whether elements of an array may be named; reports if not. An `unsafe def` hands those of
+        an `async` parameter to its text."""
+        variable, instance = root_variable(array), self.instance
+        is_unsafe = instance is not None and instance.kind is typed.InstanceKind.UNSAFE
+        is_parameter = variable is not None and variable.kind is typed.VariableKind.PARAMETER
+        return (is_unsafe and is_parameter) or self.require_plain(array, at)
 
     def element_index(
         self, node: ast.Index, array: typed.Expression, type_: ArrayType

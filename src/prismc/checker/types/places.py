@@ -127,7 +127,7 @@ class Places(Expressions):
         if not isinstance(base.type, ArrayType):
             self.expression(node)
             return None
-        if not self.require_plain(base, node.span):
+        if not self.may_use_elements(base, node.span):
             return None
         if variable is None:
             self._not_assignable(node, "this expression", "assign to a variable or an element", ())

@@ -25,10 +25,21 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show, show_argument
 from prismc.frontend import ast
+from prismc.frontend.walk import find
 from prismc.hardware.groups import THREAD, Level, Perspective
 from prismc.source.record import replace
 
 _KINDS = ("type", "int", "bool", "perspective", "order", "fn")
+
+
+def _asks_for_block(node: ast.Node) -> bool:
+    """Whether a body counts the threads of its block: `count(thread[1], block[1])`."""
+    return any(
+        isinstance(call.callee, ast.Reference)
+        and call.callee.name == "count"
+        and len(call.arguments) == 2
+        for call in find(node, ast.Call)
+    )
 
 
 class Signatures(Attributes):
@@ -67,7 +78,7 @@ class Signatures(Attributes):
             bound=self.bound,
             parameters=known,
             results=results,
-            threads=threads if is_block_level(self.bound) else None,
+            threads=threads if is_block_level(self.bound) or _asks_for_block(node) else None,
             declared_shared=requires.shared,
             launch=launch,
             effects=effects,
