@@ -383,6 +383,14 @@ def test_completion_of_perspectives(editor: Editor) -> None:
     assert found == ["thread", "warp", "warpgroup", "block", "grid", "x", "y"]
 
 
+def test_completion_of_vector_components(editor: Editor) -> None:
+    text = "@requires(thread[1])\ndef f():\n    v: vec(f32, 2) = vec2(1.0, 2.0)\n    w := v.x\n"
+    assert editor.open("vector.prism", text) == []
+    typing = text.replace("w := v.x", "w := v.")
+    editor.change("vector.prism", typing)
+    assert editor.labels("vector.prism", place(typing, "v.\n", 2)) == ["x", "y"]
+
+
 def test_completion_of_attribute_arguments(editor: Editor) -> None:
     text = "@requires(gr)\n@launch(th)\nkernel k():\n    pass\n"
     editor.open("attributes.prism", text)
