@@ -134,8 +134,8 @@ def test_the_toolkits_own_types_are_taken(tmp_path: Path, before: bool) -> None:
     )
     ours = '#include "k.h"\n'
     text = (theirs + ours if before else ours + theirs) + """
-void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, const CUtensorMap &w);
-void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, const CUtensorMap &w)
+void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, CUtensorMap *w);
+void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, CUtensorMap *w)
 {
     (void)every_w(w);
     every_g g{__float2half(1.0f)};

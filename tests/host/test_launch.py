@@ -73,13 +73,14 @@ template <class T> struct Argument<T, true> {
 MAP = """\
 template <class Element> struct MapArgument {
     Argument<Element *> array;
-    prism_tensor_map value;
+    prism_tensor_map map;
+    const prism_tensor_map *value = &map;
     template <class Encode> MapArgument(const std::string &path, Encode encode) : array(path)
     {
         uint64_t extents[5];
         std::ifstream(path + ".extents", std::ios::binary)
             .read(reinterpret_cast<char *>(extents), sizeof extents);
-        need(encode(&value, array.value, extents, nullptr));
+        need(encode(&map, array.value, extents, nullptr));
     }
 };
 """
@@ -114,7 +115,7 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
         includes += f'#include "{name}.h"\n'
         functions += _launcher(kernel)
-        cases += f'    if (!std::strcmp(argv[1], "{name}"))\n        {name}(blocks);\n'
+        cases += f'    if (!std::strcmp(argv[1], "{name}"))\n        {kernel["symbol"]}(blocks);\n'
     main = "int main(int, char **argv)\n{\n    unsigned blocks = unsigned(std::atoi(argv[2]));\n"
     main += f"    need(prism_open(0));\n{cases}}}\n"
     return program(folder, includes + PREFACE + ARGUMENT + MAP + functions + main)
@@ -126,8 +127,9 @@ def test_examples_compute_what_numpy_does(launcher: Path, driver: Path, name: st
     launch = sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
     folder = launcher.parent
     (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
+    symbol = kernel["symbol"]
     for parameter in kernel["parameters"]:
-        value, file = launch.arguments[parameter["name"]], f"{name}_{parameter['name']}"
+        value, file = launch.arguments[parameter["name"]], f"{symbol}_{parameter['name']}"
         if parameter["type"].startswith("tensor_map"):
             extents = np.array(value.shape, np.uint64)
             (folder / f"{file}.extents").write_bytes(extents.tobytes())
@@ -140,7 +142,7 @@ def test_examples_compute_what_numpy_does(launcher: Path, driver: Path, name: st
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     before = launch.arguments[launch.output]
-    content = (folder / f"{name}_{launch.output}").read_bytes()
+    content = (folder / f"{symbol}_{launch.output}").read_bytes()
     after = np.frombuffer(content, before.dtype).reshape(before.shape)
     assert launch.wrong(after.astype(np.float64)) == ""
 

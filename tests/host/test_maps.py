@@ -50,7 +50,7 @@ int main()
     const uint64_t extents[] = {%s}, strides[] = {64};
     (void)strides;
     need(k_X_map(&map, static_cast<const int32_t *>(dx) + %d, extents, %s));
-    need(k_launch(1, nullptr, k_X(map), k_y(static_cast<int32_t *>(dy)), k_row(2), k_col(8)));
+    need(k_launch(1, nullptr, k_X(&map), k_y(static_cast<int32_t *>(dy)), k_row(2), k_col(8)));
     need(prism_download(y, dy, sizeof y));
     for (int i = 0; i < 32; i += 8)
         std::printf("%%d %%d\\n", y[i], y[i + 7]);

@@ -146,7 +146,7 @@ def _constants(kernel: KernelEntry, module: HostModule) -> str:
         f'#define {kernel.name}_TARGETS "{" ".join(module.targets)}"',
     ]
     for parameter in kernel.parameters:
-        kind = "POINTER" if parameter.is_pointer else "VALUE"
+        kind = "POINTER" if parameter.is_pointer or parameter.is_map else "VALUE"
         lines.append(f"PRISM_{kind}_({wrapper(kernel, parameter)}, {c_element(parameter)})")
         if parameter.is_map:
             lines += _map_function(wrapper(kernel, parameter), parameter)
@@ -239,7 +239,12 @@ def _launch(index: int, kernel: KernelEntry, module: HostModule) -> str:
     """The launch function of a kernel."""
     wrappers = [wrapper(kernel, parameter) for parameter in kernel.parameters]
     takes = [f"struct {each} argument_{number}" for number, each in enumerate(wrappers)]
-    values = [f"&argument_{number}.value" for number in range(len(wrappers))] or ["NULL"]
+    values = [
+        f"(void *)(uintptr_t)argument_{number}.value"
+        if parameter.is_map
+        else f"&argument_{number}.value"
+        for number, parameter in enumerate(kernel.parameters)
+    ] or ["NULL"]
     lines = [
         f"PRISM_INLINE_ prism_status {kernel.name}_launch(",
         "    " + ",\n    ".join(["prism_grid grid", "prism_stream stream", *takes]) + ")",

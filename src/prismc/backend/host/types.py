@@ -43,9 +43,12 @@ def prism_type(parameter: KernelParameter) -> str:
 
 
 def c_element(parameter: KernelParameter) -> str:
-    """The C type of the value, or of what the pointer points to: `const float`, `prism_f32x4`."""
+    """The C type of the value, or of what the pointer points to: `const float`, `prism_f32x4`.
+
+    A tensor map is pointed to, on the host.
+    """
     if parameter.is_map:
-        return "prism_tensor_map"
+        return "const prism_tensor_map"
     name = C_SCALARS[parameter.scalar]
     if parameter.lanes > 1:
         name = vector_name(parameter)
