@@ -15,7 +15,12 @@ import pytest
 
 from examples.launches import EXAMPLES, LAUNCHES
 from host.support import CPP17, build, build_text, compiled, execute, program
+from prismc.backend.cuda_module import KernelEntry
+from prismc.backend.host.header import emit_header
+from prismc.backend.host.interface import HostKernel, HostModule
+from prismc.diagnostics.sink import Sink
 from prismc.driver.running import DTYPES
+from prismc.source.span import NOWHERE
 
 PREFACE = """\
 #include <cstdio>
@@ -417,3 +422,71 @@ def test_two_headers_of_different_versions_do_not_meet(saxpy: Path, tmp_path: Pa
     (tmp_path / "old.h").write_text(header.replace("PRISM_RUNTIME 1", "PRISM_RUNTIME 0"))
     done = compiled(CPP17, tmp_path, '#include "old.h"\n', f"-I{saxpy}", "-fsyntax-only")
     assert "headers of different versions of prismc: build them anew" in done.stderr
+
+
+# ------------------------------------------------------------------ whole grids: field fault A12
+
+TWO_PHASES = """\
+@requires(grid[1], block[1], thread[128])
+@launch(threads = 128, cooperative = true)
+kernel k(a: ptr(i32), out: ptr(i32)):
+    b: int @ block[1] = id()
+    blocks: int = count(block[1])
+    partition a as mine @ block[1] at b:
+        group block[1]:
+            claim mine as m @ thread[1]:
+                first thread[1]:
+                    m[0] = b
+    partition out as o @ block[1] at b:
+        group block[1]:
+            claim o as m @ thread[1]:
+                first thread[1]:
+                    m[0] = a[(b + 1) % blocks]
+"""
+TWO_PHASES_MAIN = """
+int main()
+{
+    void *memory;
+    need(prism_open(0));
+    need(prism_allocate(400, &memory));
+    int *a = static_cast<int *>(memory), out[4];
+    need(k_launch(4, nullptr, k_a(a), k_out(a + 50)));
+    need(prism_download(out, a + 50, sizeof out));
+    std::printf("%d %d %d %d\\n", out[0], out[1], out[2], out[3]);
+    need(k_launch(33, nullptr, k_a(a), k_out(a + 50)));
+}
+"""
+
+
+def test_a_cooperative_grid_that_does_not_fit_is_refused(driver: Path, tmp_path: Path) -> None:
+    """The CPU driver has two multiprocessors for 2048 threads each."""
+    build_text(TWO_PHASES, tmp_path)
+    host = program(tmp_path, f'#include "k.h"\n{PREFACE}{TWO_PHASES_MAIN}')
+    log = tmp_path / "log"
+    done = execute(host, driver, PRISM_CPU_LOG=str(log))
+    assert (done.stdout, done.stderr) == (
+        "1 2 3 0\n6: k is cooperative: 32 blocks are resident on this device at once, and the grid "
+        "has 33\n",
+        "",
+    )
+    assert "cuLaunchCooperativeKernel k 4 1 1 | 128 1 1 | 0" in log.read_text()
+
+
+def test_a_grid_is_a_multiple_of_the_cluster(tmp_path: Path) -> None:
+    """Refused before a driver is looked for."""
+    entry = KernelEntry(name="k", at=NOWHERE, threads=32, cluster=2)
+    kernel = HostKernel(entry=entry, dynamic_shared=(0,))
+    module = HostModule(
+        name="k", source="k.prism", targets=("sm_90",), kernels=(kernel,), signature="s"
+    )
+    (tmp_path / "k.h").write_text(emit_header(module, Sink()))
+    (tmp_path / "empty").mkdir()
+    launches = "\n".join(
+        f'    std::printf("%d %s\\n", k_launch({blocks}, nullptr), prism_message());'
+        for blocks in (3, 2)
+    )
+    text = f'#include "k.h"\n{PREFACE}int main()\n{{\n{launches}\n    need(PRISM_OK);\n}}\n'
+    host = program(tmp_path, text, "-DPRISM_IMAGES_FROM_FILES")
+    said = execute(host, tmp_path / "empty").stdout.splitlines()
+    assert said[0] == "6 k has clusters of 2 blocks, and 3 is no multiple of that"
+    assert said[1].startswith("1 there is no CUDA driver here")
