@@ -7,7 +7,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
-from prismc.source.digest import digest, text_digest
+from prismc.source.digest import text_digest
 from prismc.source.resources import grammar_file
 from prismc.source.version import VERSION
 
@@ -31,8 +31,15 @@ def compiler_identity() -> str:
     every machine. One that runs from a checkout is told by sizes and times of its files.
     """
     file = compiler_file()
-    own = digest(file.read_bytes()) if file.name == "RECORD" else _state_of_checkout()
+    own = _listed(file) if file.name == "RECORD" else _state_of_checkout()
     return text_digest(f"{VERSION} {sys.implementation.cache_tag} {own}")
+
+
+def _listed(record: Path) -> str:
+    """The package's own files with their digests; not the bytecode, nor where it came from."""
+    lines = record.read_text(encoding="utf-8").splitlines()
+    own = (line for line in lines if line.startswith(f"{_PACKAGE.name}/") and ".pyc," not in line)
+    return text_digest("\n".join(sorted(own)))
 
 
 def _state_of_checkout() -> str:
