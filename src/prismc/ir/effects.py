@@ -76,6 +76,7 @@ EFFECTS: dict[type[Op], Effect] = {
     sync.GridBarrier: Effect.SYNCHRONISES,
     sync.WarpBarrier: Effect.SYNCHRONISES,
     sync.NamedBarrier: Effect.SYNCHRONISES,
+    sync.NamedArrive: Effect.SYNCHRONISES,
     sync.CommitGroup: Effect.SYNCHRONISES,
     # Registers that products have are written until a wait.
     sync.WaitGroup: ANYTHING,

@@ -398,7 +398,7 @@ def _warp_barrier(op: sync.WarpBarrier, context: Context) -> None:
     _results(op)
 
 
-def _named_barrier(op: sync.NamedBarrier, context: Context) -> None:
+def _named_barrier(op: sync.NamedBarrier | sync.NamedArrive, context: Context) -> None:
     _require(op.barrier.type == INT, "the barrier's number is i32")
     _require(op.threads > 0 and op.threads % 32 == 0, "the count is a multiple of 32")
 
@@ -537,6 +537,7 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
+    sync.NamedArrive: _named_barrier,
     sync.CommitGroup: _commit_group,
     sync.WaitGroup: _wait_group,
     sync.ProductFence: _fence,

@@ -133,9 +133,10 @@ def _warp_barrier(frame: Frame, op: sync.WarpBarrier) -> None:
     frame.writer.line(f"__syncwarp({mask});", op.span, alone=True)
 
 
-def _named_barrier(frame: Frame, op: sync.NamedBarrier) -> None:
+def _named_barrier(frame: Frame, op: sync.NamedBarrier | sync.NamedArrive) -> None:
     barrier = Operand("", scalar_of(op.barrier.type), frame.value(op.barrier))
-    pieces = ("bar.sync ", 0, f", {op.threads};")
+    word = "sync" if isinstance(op, sync.NamedBarrier) else "arrive"
+    pieces = (f"bar.{word} ", 0, f", {op.threads};")
     text = asm_statement(pieces, (barrier,), touches_memory=True)
     frame.writer.line(text, op.span, alone=True)
 
@@ -260,6 +261,7 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,
+    sync.NamedArrive: _named_barrier,
     sync.CommitGroup: _commit_group,
     sync.WaitGroup: _wait_group,
     sync.ProductFence: _product_fence,

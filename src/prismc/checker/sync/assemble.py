@@ -40,6 +40,8 @@ from prismc.checker.sync.mbarriers import (
     mbarriers_reached,
     split_barriers,
     split_mbarriers,
+    split_named,
+    unit_of_barrier,
 )
 from prismc.checker.sync.plan import (
     COMMITS,
@@ -65,8 +67,10 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
     named = number_barriers(functions)
     sizes = group_sizes(functions).keys() - named.keys()
     groups = group_mbarriers(sizes, largest_block(functions))
-    split = split_mbarriers(program, functions, groups.values(), largest_block(functions))
-    hardware = Hardware(named=named, mbarriers=groups, split=split)
+    block = largest_block(functions)
+    at_hand = split_named(program, functions, named, block)
+    split = split_mbarriers(program, functions, groups.values(), block, at_hand)
+    hardware = Hardware(named=named, mbarriers=groups, split=split, split_named=at_hand)
     mbarriers = {one.number: one for one in (*groups.values(), *split.values())}
     operations = {each.graph.symbol: function_operations(each, hardware) for each in functions}
     uses = [one for each in operations.values() for one in each]
@@ -303,24 +307,38 @@ def _of_finish(node: Finish, kind: SyncKind) -> SyncOperation:
 def _at_split_barrier(
     node: Arrive | Await, region: Region, planned: Planned, hardware: Hardware
 ) -> SyncOperation:
-    """An arrival or a wait at the mbarrier of a split barrier."""
-    mbarrier, reasons = hardware.split[node.barrier], planned.waits.get(node, ())
+    """An arrival or a wait at a split barrier."""
+    barrier, reasons = node.barrier, planned.waits.get(node, ())
     arrives = isinstance(node, Arrive)
-    threads = node.barrier.arrivers if arrives else node.barrier.waiters
-    is_elected = arrives and arrives_by_warp(node.barrier)
-    kind = SyncKind.MBARRIER_ARRIVE if arrives else SyncKind.MBARRIER_WAIT
-    if arrives and node.barrier.loads:
-        kind = SyncKind.EXPECT_BYTES
-    if arrives and node.barrier.of_copies:
-        kind = SyncKind.MBARRIER_COPIES
+    threads = barrier.arrivers if arrives else barrier.waiters
+    first = hardware.split_named.get(barrier)
+    if first is None:
+        mbarrier = hardware.split[barrier]
+        first, count = mbarrier.number, mbarrier.arrivals
+    else:
+        count = (barrier.units[0] & (barrier.arrivers | barrier.waiters)).bit_count()
+    is_elected = arrives and barrier not in hardware.split_named and arrives_by_warp(barrier)
     return SyncOperation(
         number=0,
-        kind=kind,
+        kind=_half_of(node, hardware),
         position=node.before,
         participants=Participants(perspective=region.perspective, ranges=ranges_of(threads)),
         lanes=WARP_THREADS if is_elected else 0,
-        count=mbarrier.arrivals,
-        barrier=mbarrier.number,
+        count=count,
+        barrier=first,
         at=reasons[0].later.at if reasons and not arrives else node.span,
         edges=edges_of(planned, reasons),
+        unit=unit_of_barrier(planned.graph, barrier),
     )
+
+
+def _half_of(node: Arrive | Await, hardware: Hardware) -> SyncKind:
+    """Which operation one half of a split barrier is."""
+    arrives, is_named = isinstance(node, Arrive), node.barrier in hardware.split_named
+    if not arrives:
+        return SyncKind.NAMED_WAIT if is_named else SyncKind.MBARRIER_WAIT
+    if node.barrier.loads:
+        return SyncKind.EXPECT_BYTES
+    if node.barrier.of_copies:
+        return SyncKind.MBARRIER_COPIES
+    return SyncKind.NAMED_ARRIVE if is_named else SyncKind.MBARRIER_ARRIVE

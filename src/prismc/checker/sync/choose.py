@@ -59,12 +59,13 @@ class Planned(Record):
 
 
 class Hardware(Record):
-    """What groups of each size wait at: the first hardware barrier, or mbarriers; and the mbarriers
-    of split barriers."""
+    """What groups of each size wait at: the first hardware barrier, or mbarriers; and the hardware
+    barrier or the mbarriers of each split barrier."""
 
     named: Mapping[int, int]
     mbarriers: Mapping[int, Mbarrier]
     split: Mapping[SplitBarrier, Mbarrier]
+    split_named: Mapping[SplitBarrier, int]
 
 
 def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOperation]:
@@ -84,6 +85,7 @@ def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOpe
             barrier=barrier,
             at=item.reasons[0].later.at,
             edges=edges_of(planned, item.reasons),
+            unit=size if kind is SyncKind.NAMED_BARRIER else 0,
         )
 
 

@@ -23,24 +23,50 @@ class Edits(Record):
 
 def edited(nodes: Sequence, edits: Edits) -> Sequence:
     """A sequence with the edits in it and in all that it holds."""
-    return tuple(
-        one
-        for node in nodes
-        if node not in edits.without
-        for one in (*edits.before.get(node, ()), _node(node, edits), *edits.after.get(node, ()))
-    )
+    return edited_with(nodes, edits)[0]
 
 
-def _node(node: Node, edits: Edits) -> Node:
-    match node:
-        case Region(body=body):
-            return replace(node, body=edited(body, edits))
-        case Loop(body=body):
-            return replace(node, body=(*edited(body, edits), *edits.ends.get(node, ())))
-        case Arms(regions=regions):
-            arms = tuple(replace(arm, body=edited(arm.body, edits)) for arm in regions)
-            return replace(node, regions=arms)
-        case Choice(arms=(first, second)):
-            return replace(node, arms=(edited(first, edits), edited(second, edits)))
-        case _:
-            return node
+def edited_with(nodes: Sequence, edits: Edits) -> tuple[Sequence, Mapping[Node, Node]]:
+    """The same, and what has become of each node that holds others."""
+    editor = _Editor(edits)
+    return editor.sequence(nodes), editor.moved
+
+
+class _Editor:
+    def __init__(self, edits: Edits) -> None:
+        self._edits = edits
+        self.moved: dict[Node, Node] = {}
+
+    def sequence(self, nodes: Sequence) -> Sequence:
+        edits = self._edits
+        return tuple(
+            one
+            for node in nodes
+            if node not in edits.without
+            for one in (*edits.before.get(node, ()), self._node(node), *edits.after.get(node, ()))
+        )
+
+    def _node(self, node: Node) -> Node:
+        made = self._inside(node)
+        if made is not node:
+            self.moved[node] = made
+        return made
+
+    def _inside(self, node: Node) -> Node:
+        match node:
+            case Region():
+                return self._region(node)
+            case Loop(body=body):
+                ends = self._edits.ends.get(node, ())
+                return replace(node, body=(*self.sequence(body), *ends))
+            case Arms(regions=regions):
+                return replace(node, regions=tuple(map(self._region, regions)))
+            case Choice(arms=(first, second)):
+                return replace(node, arms=(self.sequence(first), self.sequence(second)))
+            case _:
+                return node
+
+    def _region(self, region: Region) -> Region:
+        made = replace(region, body=self.sequence(region.body))
+        self.moved[region] = made
+        return made

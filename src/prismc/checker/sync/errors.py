@@ -25,8 +25,8 @@ class NoPlaceInGrid(Problem):
     code = "P0611"
     title = "no place for a barrier of the grid"
     message = (
-        "blocks {verb} `{root}` here that other blocks may {other_verb}, and no barrier of the grid "
-        "can stand between: only code of the grid may hold one"
+        "blocks {verb} `{root}` here that other blocks may {other_verb}, and no barrier of the "
+        "grid can stand between: only code of the grid may hold one"
     )
     label = "{example}"
     help_text = "end the code of the block between the two, so that all blocks can wait there"

@@ -18,6 +18,7 @@ from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Su
 from prismc.checker.sync.plan import AccessKind, Edge, Position, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
 from prismc.checker.sync.settings import SyncSettings
+from prismc.checker.sync.split import Phase
 from prismc.checker.sync.synchronise import Function, functions_of
 from prismc.checker.sync.units import accesses_in
 from prismc.checker.sync.verify import verify
@@ -145,6 +146,8 @@ def _settled(function: Function) -> tuple[Touched, ...]:
     by_root: dict[str, list[Access]] = {}
     for access in accesses_in(graph.top):
         for root in access.roots:
+            if isinstance(root, Phase):
+                continue
             by_root.setdefault(root.name, []).append(access)
     calls_order = _makes_order(graph)
     return tuple(

@@ -18,10 +18,18 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
+from prismc.checker.sync.arms import (
+    Item,
+    Pair,
+    arms_of,
+    can_pass,
+    innermost,
+    items_of,
+    pair_of,
+    unit_of,
+)
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.coverage import threads_in
 from prismc.checker.sync.edit import Edits, edited
-from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.graph import (
     Access,
     Arms,
@@ -50,28 +58,6 @@ from prismc.source.record import Record, replace
 
 # Loops with more pairs of arms than this keep their full barriers.
 MOST_PAIRS = 64
-
-Chain = tuple[tuple[Node, int], ...]
-
-
-class Item(NamedTuple):
-    """A node of the code around a loop's arms, or one of the arms, in the order of the text.
-    `chain` are the choices (with the side) and inner loops around it, `loops` all loops."""
-
-    node: Node
-    chain: Chain
-    loops: tuple[int, ...]
-
-
-class Pair(NamedTuple):
-    """What the arm `later` has to wait for in the arm `earlier` (numbers of items), and the
-    accesses of either, by number."""
-
-    earlier: int
-    later: int
-    left: frozenset[int]
-    taken: frozenset[int]
-    roots: tuple[str, ...]
 
 
 class Place(NamedTuple):
@@ -163,7 +149,7 @@ class _Planner:
 
     def _loop(self, node: Loop, region: Region, loops: tuple[int, ...]) -> Loop:
         inside = (*loops, node.loop)
-        place = Place(node, region, tuple(_items(node.body, region, (), inside)))
+        place = Place(node, region, tuple(items_of(node.body, region, (), inside)))
         pairs = self._pairs(place)
         changed = self._changed(place, pairs) if pairs else None
         if changed is not None:
@@ -178,7 +164,7 @@ class _Planner:
         if not _may_split(place):
             return []
         found: dict[tuple[int, int], list[Conflict]] = {}
-        where = _where(place.items)
+        where = arms_of(place.items)
         for conflict in self._left(place.region, place.loop, self._conflicts):
             earlier = where.get(conflict.earlier.number)
             later = where.get(conflict.later.number)
@@ -186,10 +172,10 @@ class _Planner:
                 return []
             if earlier != later:
                 found.setdefault((earlier, later), []).append(conflict)
-        can_pass = all(_can_pass(place.items[i], place.items[j]) for i, j in found)
-        if not can_pass or len(found) > MOST_PAIRS:
+        passes = all(can_pass(place.items[i], place.items[j]) for i, j in found)
+        if not passes or len(found) > MOST_PAIRS:
             return []
-        pairs = [_pair(key, conflicts) for key, conflicts in found.items()]
+        pairs = [pair_of(key, conflicts) for key, conflicts in found.items()]
         loads = [one for pair in pairs for one in self._loads(pair)]
         if len(loads) > len(set(loads)):  # a load completes at one barrier
             return []
@@ -253,13 +239,18 @@ class _Planner:
         conflicts, top = self.knowing(trial.phases), replace(place.region, body=(trial.loop,))
         if any(one.region.units == units for one in place_barriers(top, conflicts).insertions):
             return False
-        return not unfinished(top, conflicts)
+        where = arms_of(items_of(trial.loop.body, place.region, (), ()))
+        # What an arm has to wait for in itself is waited for there.
+        return all(
+            where.get(conflict.earlier.number, -1) == where.get(conflict.later.number, -2)
+            for conflict in unfinished(top, conflicts)
+        )
 
     def _explain(self, place: Place, pairs: list[Pair], trial: Trial) -> None:
         """For each barrier, what has no order without it."""
         for index, pair in enumerate(pairs):
             rest = self._trial(place, [other for other in pairs if other is not pair])
-            where = _where(_items(rest.loop.body, place.region, (), ()))
+            where = arms_of(items_of(rest.loop.body, place.region, (), ()))
             passed = tuple(
                 conflict
                 for conflict in self._left(place.region, rest.loop, self.knowing(rest.phases))
@@ -274,8 +265,8 @@ class _Planner:
         after: dict[Node, list[Step]] = {}
         steps: list[tuple[Step, Step]] = []
         for index, pair in enumerate(pairs):
-            giver, last = _innermost(place.items[pair.earlier].node, pair.left, at=-1)
-            taker, first = _innermost(place.items[pair.later].node, pair.taken, at=0)
+            giver, last = innermost(place.items[pair.earlier].node, pair.left, at=-1)
+            taker, first = innermost(place.items[pair.later].node, pair.taken, at=0)
             barrier = self._barrier(place, pairs, index, (giver, taker))
             number, loops = self._number + 2 * index, place.items[pair.earlier].loops
             behind = Position(where=Where.AFTER, anchor=last.before.anchor)
@@ -312,7 +303,7 @@ class _Planner:
         word = "room in" if is_back else "content of"
         return SplitBarrier(
             phase=Phase(
-                name=f"{word} {', '.join(pair.roots)}", span=arms[0].span, base=_unit_of(units)
+                name=f"{word} {', '.join(pair.roots)}", span=arms[0].span, base=unit_of(units)
             ),
             units=units,
             arrivers=arms[0].threads,
@@ -349,52 +340,6 @@ class _Planner:
         return (wait_before(arrive.before, arrive.span, queue, 0, registers),)
 
 
-def _unit_of(units: tuple[int, ...]) -> Coefficient:
-    """For each thread which of several units it is in: each has a barrier of its own."""
-    if len(units) == 1:
-        return 0
-    found = [0] * max(unit.bit_length() for unit in units)
-    for number, unit in enumerate(units):
-        for thread in threads_in(unit):
-            found[thread] = number
-    return tuple(found)
-
-
-# --------------------------------------------------------------------------- the code of a loop
-
-
-def _items(nodes: Sequence, region: Region, chain: Chain, loops: tuple[int, ...]) -> Iterator[Item]:
-    """The nodes of the code around the arms, and the arms, in the order of the text."""
-    for node in nodes:
-        match node:
-            case Arms(regions=regions):
-                for arm in regions:
-                    yield Item(arm, chain, loops)
-            case Region(body=body) if node.units == region.units:
-                yield from _items(body, region, chain, loops)
-            case Choice(head=head, arms=arms):
-                yield Item(head, chain, loops)
-                for side, sequence in enumerate(arms):
-                    yield from _items(sequence, region, (*chain, (node, side)), loops)
-            case Loop(head=head, test=test, body=body):
-                inside = (*loops, node.loop)
-                yield Item(head, chain, loops)
-                yield Item(test, chain, inside)
-                yield from _items(body, region, (*chain, (node, 0)), inside)
-            case _:
-                yield Item(node, chain, loops)
-
-
-def _where(items: Iterable[Item]) -> dict[int, int]:
-    """The number of the arm that makes each access."""
-    return {
-        access.number: index
-        for index, item in enumerate(items)
-        if isinstance(item.node, Region)
-        for access in accesses_of((item.node,))
-    }
-
-
 def _may_split(place: Place) -> bool:
     """Whether there are arms of different warps, and no jump among the arms."""
     if max(unit.bit_count() for unit in place.region.units) <= WARP_THREADS:
@@ -404,66 +349,7 @@ def _may_split(place: Place) -> bool:
     jumps = [index for index, item in enumerate(items) if isinstance(item.node, Jump)]
     if any(arms[0] < index < arms[-1] for index in jumps if arms):
         return False
-    return any(_can_pass(items[i], items[j]) for i in arms for j in arms if i < j)
-
-
-def _can_pass(first: Item, second: Item) -> bool:
-    """Whether two arms are arms of different warps that run equally often."""
-    if first.chain != second.chain:
-        return False
-    if not isinstance(first.node, Region) or not isinstance(second.node, Region):
-        return False
-    return not _warps(first.node.threads) & _warps(second.node.threads)
-
-
-def _warps(threads: int) -> int:
-    """The set of the warps of some threads."""
-    warps, warp = 0, 0
-    while threads >> warp * WARP_THREADS:
-        if threads >> warp * WARP_THREADS & (1 << WARP_THREADS) - 1:
-            warps |= 1 << warp
-        warp += 1
-    return warps
-
-
-def _pair(key: tuple[int, int], conflicts: list[Conflict]) -> Pair:
-    roots = dict.fromkeys(root.name for one in conflicts for root in one.earlier.roots)
-    return Pair(
-        earlier=key[0],
-        later=key[1],
-        left=frozenset(one.earlier.number for one in conflicts),
-        taken=frozenset(one.later.number for one in conflicts),
-        roots=tuple(roots),
-    )
-
-
-def _innermost(arm: Node, numbers: frozenset[int], at: int) -> tuple[Region, Node]:
-    """The narrowest code that makes all of an arm's accesses with these numbers, and its first or
-    last node that makes one."""
-    if not isinstance(arm, Region):
-        raise TypeError("memory passes between arms")
-    touching = [node for node in arm.body if _touches(node, numbers)]
-    if len(touching) == 1 and not _is_of_products(touching[0]):
-        match touching[0]:
-            case Region():
-                return _innermost(touching[0], numbers, at)
-            case Arms(regions=regions):
-                inside = [region for region in regions if _touches(region, numbers)]
-                if len(inside) == 1:
-                    return _innermost(inside[0], numbers, at)
-    return arm, touching[at]
-
-
-def _is_of_products(node: Node) -> bool:
-    """Whether a node is a scope of products, which are waited for behind it."""
-    queue = Completion.PRODUCT_GROUP
-    return isinstance(node, Region) and any(
-        isinstance(last, Commit) and last.queue is queue for last in node.body
-    )
-
-
-def _touches(node: Node, numbers: frozenset[int]) -> bool:
-    return any(access.number in numbers for access in accesses_of((node,)))
+    return any(can_pass(items[i], items[j]) for i in arms for j in arms if i < j)
 
 
 def _counted(nodes: Sequence, copies: Collection[int]) -> Iterator[Node]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from prismc.checker.sync.arms import are_warps
 from prismc.checker.sync.choose import VERBS, Planned
-from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.errors import NoMbarriers
 from prismc.checker.sync.graph import Graph, nodes_in
 from prismc.checker.sync.plan import (
@@ -33,7 +33,12 @@ from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.features import Feature
 from prismc.hardware.groups import BLOCK, Level, Perspective
-from prismc.hardware.primitives import WARP_THREADS, fits_named_barrier
+from prismc.hardware.primitives import (
+    FIRST_NAMED_BARRIER,
+    LAST_NAMED_BARRIER,
+    WARP_THREADS,
+    fits_named_barrier,
+)
 from prismc.hardware.targets import Target
 
 Operations = tuple[SyncOperation, ...]
@@ -52,14 +57,37 @@ def group_mbarriers(sizes: Iterable[int], block: int) -> dict[int, Mbarrier]:
     return made
 
 
+def split_named(
+    program: typed.Program, functions: Iterable[Planned], groups: Collection[int], block: int
+) -> dict[SplitBarrier, int]:
+    """The first hardware barrier of each split barrier that may have one, behind those of groups;
+    functions of different kernels may have the same ones."""
+    reached = _kernels(program)
+    start = FIRST_NAMED_BARRIER + sum(max(1, -(-block // size)) for size in groups)
+    ends: dict[str, int] = {}
+    made: dict[SplitBarrier, int] = {}
+    for planned in functions:
+        graph = planned.graph
+        kernels = reached[graph.symbol]
+        for barrier in split_barriers(graph):
+            first = max((ends.get(kernel, start) for kernel in kernels), default=start)
+            unit = unit_of_barrier(graph, barrier)
+            end = first + (max(1, -(-block // unit)) if unit else 1)
+            if barrier.is_named and end - 1 <= LAST_NAMED_BARRIER:
+                made[barrier] = first
+                ends |= dict.fromkeys(kernels, end)
+    return made
+
+
 def split_mbarriers(
     program: typed.Program,
     functions: Iterable[Planned],
     groups: Collection[Mbarrier],
     block: int,
+    named: Collection[SplitBarrier],
 ) -> dict[SplitBarrier, Mbarrier]:
-    """The mbarriers of all split barriers, behind those of groups. Functions of different kernels
-    may have the same places and phases."""
+    """The mbarriers of all split barriers that are not `named`, behind those of groups. Functions
+    of different kernels may have the same places and phases."""
     reached = _kernels(program)
     start = area_of((one.number for one in groups), {one.number: one for one in groups})
     ends: dict[str, tuple[int, int]] = {}
@@ -68,9 +96,11 @@ def split_mbarriers(
         graph = planned.graph
         kernels = reached[graph.symbol]
         for barrier in (*split_barriers(graph), *planned.loads.values()):
+            if barrier in named:
+                continue
             first = max((ends.get(kernel, (start, 0))[0] for kernel in kernels), default=start)
             phase = max((ends.get(kernel, (start, 0))[1] for kernel in kernels), default=0)
-            unit = _unit(graph, barrier)
+            unit = unit_of_barrier(graph, barrier)
             copies = max(1, -(-block // unit)) if unit else 1
             made[barrier] = Mbarrier(
                 number=len(groups) + len(made),
@@ -103,7 +133,7 @@ def split_barriers(graph: Graph) -> dict[SplitBarrier, None]:
     return {node.barrier: None for node in nodes_in(graph.top.body) if isinstance(node, Arrive)}
 
 
-def _unit(graph: Graph, barrier: SplitBarrier) -> int:
+def unit_of_barrier(graph: Graph, barrier: SplitBarrier) -> int:
     """The threads that share one mbarrier, as units of the block; 0 if the block has one."""
     if len(barrier.units) > 1:
         return barrier.units[0].bit_count()
@@ -119,11 +149,8 @@ def _arrivals(barrier: SplitBarrier) -> int:
 
 def arrives_by_warp(barrier: SplitBarrier) -> bool:
     """Whether one lane of each warp arrives for its warp."""
-    whole = all(
-        start % WARP_THREADS == 0 and end % WARP_THREADS == 0
-        for start, end in ranges_of(barrier.arrivers)
-    )
-    return whole and not barrier.of_copies and not barrier.loads
+    counts = barrier.of_copies or barrier.loads
+    return are_warps(barrier.arrivers) and not counts
 
 
 def mbarriers_reached(

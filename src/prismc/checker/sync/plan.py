@@ -123,9 +123,9 @@ class SyncOperation(Record):
     one lane arrives for its warp. `count` are the threads that the barrier counts, or the groups
     that a wait leaves pending, or the bytes to expect. `barrier` is the number of the mbarrier (in
     `SyncPlan.mbarriers`), or the first hardware barrier of a named one: the aligned group g of
-    `count` threads, counted in the block, waits at `barrier + g`. `at` is the access that needs it
-    (the `#line` it gets). `registers` are the ids of the arrays that products have before a wait
-    for them, or behind a fence.
+    `unit` threads, counted in the block, uses `barrier + g` (0: the block has one). `at` is the
+    access that needs it (the `#line` it gets). `registers` are the ids of the arrays that products
+    have before a wait for them, or behind a fence.
     """
 
     number: int
@@ -138,6 +138,7 @@ class SyncOperation(Record):
     at: Span
     edges: tuple[Edge, ...]
     registers: tuple[int, ...] = ()
+    unit: int = 0
 
 
 class Mbarrier(Record):

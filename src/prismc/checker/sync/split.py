@@ -54,7 +54,9 @@ class SplitBarrier(Record):
     arrival. With `of_copies` a thread's arrival comes when its copies until then are complete (PTX
     ISA, "cp.async.mbarrier.arrive"); it orders nothing else that the thread did, except that the
     thread has passed its waits before. With `before_copies` the waiters issue such copies next.
-    With `loads` the arrivers say how many bytes come, and all of them have to.
+    With `loads` the arrivers say how many bytes come, and all of them have to. One with `is_named`
+    may be a hardware barrier: both sides are whole warps, and one phase is over before the next
+    begins.
     """
 
     phase: Phase
@@ -66,6 +68,7 @@ class SplitBarrier(Record):
     of_copies: bool
     before_copies: bool
     loads: tuple[Loads, ...] = ()
+    is_named: bool = False
 
 
 class Arrive(Step):

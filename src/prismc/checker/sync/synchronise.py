@@ -25,6 +25,7 @@ from prismc.checker.sync.handover import Handover, plan_handover
 from prismc.checker.sync.liveness import BlockedPlan, check_liveness
 from prismc.checker.sync.loads import load_barriers
 from prismc.checker.sync.paper import place_as_paper
+from prismc.checker.sync.passing import Passing, plan_passing
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.project import projected_loops
@@ -142,6 +143,9 @@ def _plan(
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
     barriers, verdict = _placed(graph, conflicts, settings)
+    passing = _passing(graph, conflicts, barriers, verdict, settings)
+    graph, conflicts = passing.graph, passing.conflicts
+    barriers, verdict = passing.barriers, passing.verdict
     loads, unbalanced = load_barriers(graph)
     report_unbalanced(unbalanced, sink)
     report_unfinished(groups.left, sink)
@@ -156,7 +160,7 @@ def _plan(
         barriers=barriers,
         fences=plan_fences(graph, conflicts, barriers),
         loads=loads,
-        waits={**groups.reasons, **handover.reasons, **between.reasons},
+        waits={**groups.reasons, **handover.reasons, **between.reasons, **passing.reasons},
         block_threads=built.block_threads,
         loops=loops,
         projected=projected_loops(graph, handover.loops, barriers),
@@ -205,6 +209,20 @@ def _placed(
         return barriers, verify(graph, conflicts, orders_of(barriers))
     placed = place_barriers(graph.top, conflicts)
     return refine(graph, conflicts, placed.insertions, sum(1 for _ in nodes_in(graph.top.body)))
+
+
+def _passing(
+    graph: Graph,
+    conflicts: Conflicts,
+    barriers: tuple[Barrier, ...],
+    verdict: Verdict,
+    settings: SyncSettings,
+) -> Passing:
+    if settings.placement is Placement.PAPER or not settings.has_mbarriers:
+        return Passing(
+            graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
+        )
+    return plan_passing(graph, conflicts, barriers, verdict)
 
 
 def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummary:

@@ -209,7 +209,7 @@ def _instruction(operation: SyncOperation, ptx: str) -> str:
         return named.replace("count", str(operation.count))
     if not operation.barrier:
         return ptx.replace("count", str(operation.count))
-    first = f"{operation.barrier} + group" if operation.count else str(operation.barrier)
+    first = f"{operation.barrier} + group" if operation.unit else str(operation.barrier)
     return ptx.replace("barrier, count", f"{first}, {operation.count}")
 
 

@@ -39,6 +39,7 @@ from prismc.ir.ops.sync import (
     BlockBarrier,
     CommitGroup,
     GridBarrier,
+    NamedArrive,
     NamedBarrier,
     ProductFence,
     ProxyFence,
@@ -132,9 +133,12 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
             return GridBarrier(number=number, span=at)
         case SyncKind.WARP_BARRIER:
             return WarpBarrier(number=number, lanes=operation.lanes, span=at)
-        case SyncKind.NAMED_BARRIER:
+        case SyncKind.NAMED_BARRIER | SyncKind.NAMED_WAIT:
             barrier = _hardware_barrier(frame, operation)
             return NamedBarrier(barrier=barrier, number=number, threads=operation.count, span=at)
+        case SyncKind.NAMED_ARRIVE:
+            barrier = _hardware_barrier(frame, operation)
+            return NamedArrive(barrier=barrier, number=number, threads=operation.count, span=at)
         case kind if kind in _COMMITS:
             return CommitGroup(number=number, of=_COMMITS[kind], span=at)
         case kind if kind in _WAITS:
@@ -150,9 +154,12 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
 def _hardware_barrier(frame: Frame, operation: SyncOperation) -> Value:
     """The barrier of this thread's group: groups of one operation have consecutive numbers."""
     builder = frame.builder
-    size = builder.constant(operation.participants.perspective.size)
-    group = builder.binary(BinaryOperator.DIV, frame.block_thread(), size)
     first = builder.constant(operation.barrier)
+    if not operation.unit:
+        return first
+    group = builder.binary(
+        BinaryOperator.DIV, frame.block_thread(), builder.constant(operation.unit)
+    )
     return builder.binary(BinaryOperator.ADD, first, group)
 
 

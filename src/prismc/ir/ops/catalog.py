@@ -51,6 +51,7 @@ OPS: tuple[type[Op], ...] = (
     sync.GridBarrier,
     sync.WarpBarrier,
     sync.NamedBarrier,
+    sync.NamedArrive,
     sync.CommitGroup,
     sync.WaitGroup,
     sync.ProductFence,

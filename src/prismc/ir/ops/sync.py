@@ -85,3 +85,13 @@ class NamedBarrier(Op):
     barrier: Value
     number: int
     threads: int
+
+
+class NamedArrive(Op):
+    """The thread arrives at hardware barrier `barrier`, which counts `threads` threads, those that
+    wait there included, and goes on (PTX ISA, "barrier")."""
+
+    spelling = "sync.arrive"
+    barrier: Value
+    number: int
+    threads: int

@@ -1,0 +1,208 @@
+"""Split barriers instead of full ones where memory passes once from one arm to another.
+
+A barrier all of whose reasons lie between two arms of different warps becomes an arrival at the end
+of the one and a wait at the start of the other: the first group does not wait, and who takes part
+in neither is left alone. What a full barrier did for the phases themselves, that nobody arrives
+again before all have waited, others must do; otherwise the barrier stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from prismc.checker.sync.arms import (
+    Item,
+    Pair,
+    are_warps,
+    arms_of,
+    can_pass,
+    innermost,
+    items_of,
+    pair_of,
+    unit_of,
+)
+from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.edit import Edits, edited_with
+from prismc.checker.sync.graph import (
+    Access,
+    Arms,
+    Graph,
+    Jump,
+    Loop,
+    Node,
+    Region,
+    Step,
+    nodes_in,
+    sequences_of,
+)
+from prismc.checker.sync.plan import Position, Where
+from prismc.checker.sync.refine import Barrier, orders_of
+from prismc.checker.sync.split import Arrive, Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.verify import Verdict, verify
+from prismc.hardware.primitives import WARP_THREADS
+from prismc.source.record import Record, replace
+
+
+class Passing(Record):
+    """A function with its barriers, some of them split, and what they leave; `reasons` are those of
+    the split ones' nodes."""
+
+    graph: Graph
+    conflicts: Conflicts
+    barriers: tuple[Barrier, ...]
+    verdict: Verdict
+    reasons: Mapping[Step, tuple[Conflict, ...]]
+
+
+class _Split(NamedTuple):
+    """A barrier that is split, and how: the places of the arrival and of the wait."""
+
+    barrier: Barrier
+    arrive: Arrive
+    last: Node
+    wait: Step
+    first: Node
+
+
+def plan_passing(
+    graph: Graph, conflicts: Conflicts, barriers: tuple[Barrier, ...], verdict: Verdict
+) -> Passing:
+    """Split the barriers for which that is enough."""
+    found = Passing(
+        graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
+    )
+    if verdict.conflicts:
+        return found
+    chosen: list[_Split] = []
+    for barrier in barriers:
+        split = _split(graph, barrier, len(chosen))
+        if split is not None:
+            trial = _with(graph, conflicts, barriers, [*chosen, split])
+            if not trial.verdict.conflicts:
+                chosen, found = [*chosen, split], trial
+    return found
+
+
+def _with(
+    graph: Graph, conflicts: Conflicts, barriers: Collection[Barrier], splits: Sequence[_Split]
+) -> Passing:
+    """The function with these barriers split, and judged."""
+    before: dict[Node, tuple[Step, ...]] = {}
+    after: dict[Node, tuple[Step, ...]] = {}
+    for split in splits:
+        after[split.last] = (*after.get(split.last, ()), split.arrive)
+        before[split.first] = (*before.get(split.first, ()), split.wait)
+    body, moved = edited_with(graph.top.body, Edits(before=before, after=after))
+    steps = [step for split in splits for step in (split.arrive, split.wait)]
+    phases = [event for step in steps for event in step.events if isinstance(event, Access)]
+    accesses = (*graph.accesses, *phases)
+    changed = replace(graph, top=replace(graph.top, body=body), accesses=accesses)
+    judge = Conflicts(
+        graph.everyone,
+        accesses,
+        has_others=conflicts.has_others,
+        has_copies=conflicts.has_copies,
+    )
+    gone = {split.barrier for split in splits}
+    left = tuple(_moved(item, moved) for item in barriers if item not in gone)
+    return Passing(
+        graph=changed,
+        conflicts=judge,
+        barriers=left,
+        verdict=verify(changed, judge, orders_of(left)),
+        reasons={
+            step: split.barrier.reasons for split in splits for step in (split.arrive, split.wait)
+        },
+    )
+
+
+def _moved(barrier: Barrier, moved: Mapping[Node, Node]) -> Barrier:
+    insertion = barrier.insertion
+    node = moved.get(insertion.node, insertion.node)
+    region = moved.get(insertion.region, insertion.region)
+    assert isinstance(region, Region)
+    return replace(barrier, insertion=replace(insertion, node=node, region=region))
+
+
+def _split(graph: Graph, barrier: Barrier, number: int) -> _Split | None:
+    """How a barrier is split: if all its reasons lead from one arm to a later one."""
+    region = barrier.insertion.region
+    if barrier.units != region.units or barrier.size <= WARP_THREADS:
+        return None
+    loops = next((found for one, found in _regions(graph.top, ()) if one is region), None)
+    if loops is None or any(reason.around is not None for reason in barrier.reasons):
+        return None
+    items = tuple(items_of(region.body, region, (), loops))
+    where = arms_of(items)
+    keys = {
+        (where.get(reason.earlier.number), where.get(reason.later.number))
+        for reason in barrier.reasons
+    }
+    (first, second), *others = keys
+    if others or first is None or second is None or not can_pass(items[first], items[second]):
+        return None
+    if any(isinstance(item.node, Jump) for item in items[first:second]):
+        return None
+    return _placed(graph, barrier, items, pair_of((first, second), list(barrier.reasons)), number)
+
+
+def _placed(
+    graph: Graph, barrier: Barrier, items: Sequence[Item], pair: Pair, number: int
+) -> _Split | None:
+    units = barrier.units
+    giver, last = innermost(items[pair.earlier].node, pair.left, at=-1, whole=True)
+    taker, first = innermost(items[pair.later].node, pair.taken, at=0, whole=True)
+    if not are_warps(giver.threads) or not are_warps(taker.threads):
+        return None
+    bit = _free_bit(graph) + number * len(units)
+    name = f"content of {', '.join(pair.roots)}"
+    split = SplitBarrier(
+        phase=Phase(name=name, span=last.span, base=unit_of(units)),
+        units=units,
+        arrivers=giver.threads,
+        waiters=taker.threads,
+        bits=tuple(range(bit, bit + len(units))),
+        has_credit=False,
+        of_copies=False,
+        before_copies=False,
+        is_named=True,
+    )
+    access = max((one.number for one in graph.accesses), default=-1) + 1 + 2 * number
+    loops = items[pair.earlier].loops
+    behind = Position(where=Where.AFTER, anchor=last.before.anchor)
+    return _Split(
+        barrier=barrier,
+        arrive=arrive_at(split, access, behind, last.span, loops),
+        last=last,
+        wait=await_at(split, access + 1, first.before, first.span, loops),
+        first=first,
+    )
+
+
+def _free_bit(graph: Graph) -> int:
+    """The first number behind the threads that no split barrier has."""
+    arrivals = (node for node in nodes_in(graph.top.body) if isinstance(node, Arrive))
+    bits = [bit for node in arrivals for bit in node.barrier.bits]
+    return max((graph.everyone.bit_length() - 1, *bits)) + 1
+
+
+def _regions(region: Region, loops: tuple[int, ...]) -> Iterator[tuple[Region, tuple[int, ...]]]:
+    """Every region with the loops around it."""
+    yield region, loops
+    for node in region.body:
+        yield from _inside(node, loops)
+
+
+def _inside(node: Node, loops: tuple[int, ...]) -> Iterator[tuple[Region, tuple[int, ...]]]:
+    match node:
+        case Region():
+            yield from _regions(node, loops)
+        case Arms(regions=regions):
+            for region in regions:
+                yield from _regions(region, loops)
+        case _:
+            inside = (*loops, node.loop) if isinstance(node, Loop) else loops
+            for sequence in sequences_of(node):
+                for inner in sequence:
+                    yield from _inside(inner, inside)
