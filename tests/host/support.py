@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from prismc.backend.toolchain.compilation import ToolchainFailure
+from prismc.backend.toolchain.find import find_nvcc
 from prismc.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,3 +87,18 @@ def execute(
     return subprocess.run(
         [host, *arguments], env=own, cwd=host.parent, capture_output=True, text=True, check=False
     )
+
+
+def toolkit() -> Path:
+    """The include folder of a CUDA toolkit."""
+    try:
+        nvcc = find_nvcc()
+    except ToolchainFailure as failure:
+        pytest.skip(str(failure))
+    listed = subprocess.run(
+        [nvcc, "--dryrun", "-E", "x.cu"], capture_output=True, text=True, check=False
+    ).stderr
+    for line in listed.splitlines():
+        if line.startswith("#$ TOP="):
+            return Path(line.removeprefix("#$ TOP=")) / "include"
+    pytest.skip("no CUDA toolkit is installed")

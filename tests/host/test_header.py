@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from host.support import C11, CPP17, LANGUAGES, Language, build_text, compiled, require
-from prismc.backend.toolchain.find import find_nvcc
+from host.support import C11, CPP17, LANGUAGES, Language, build_text, compiled, require, toolkit
 from support.checking import check_texts
 
 # All kinds of parameters, and a kernel with none.
@@ -112,18 +110,6 @@ def test_arguments_in_the_wrong_place_do_not_compile(
     done = compiled(language, tmp_path, text.replace(right, wrong), f"-I{saxpy}", "-fsyntax-only")
     assert done.returncode != 0
     assert "saxpy_" in done.stderr
-
-
-def toolkit() -> Path:
-    """The include folder of a CUDA toolkit."""
-    nvcc = shutil.which("nvcc") or str(find_nvcc())
-    listed = subprocess.run(
-        [nvcc, "--dryrun", "-E", "x.cu"], capture_output=True, text=True, check=False
-    ).stderr
-    for line in listed.splitlines():
-        if line.startswith("#$ TOP="):
-            return Path(line.removeprefix("#$ TOP=")) / "include"
-    pytest.skip("no CUDA toolkit is installed")
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["toolkit-first", "header-first"])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from examples.launches import EXAMPLES, LAUNCHES
-from host.support import CPP17, build, build_text, compiled, execute, program
+from host.support import C11, CPP17, build, build_text, compiled, execute, program, toolkit
 from prismc.backend.cuda_module import KernelEntry
 from prismc.backend.host.header import emit_header
 from prismc.backend.host.interface import HostKernel, HostModule
@@ -344,6 +344,73 @@ def test_threads_may_launch_at_once(saxpy: Path, driver: Path, tmp_path: Path) -
     said = execute(host, driver, "threads", PRISM_CPU_LOG=str(log)).stdout
     assert said == "0 failures\n2 2\n"
     assert log.read_text().count("cuModuleLoadData PTX: 0") == 1
+
+
+# ------------------------------------------------------------------ CUDA's runtime
+
+RUNTIME = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *driver(const char *name)
+{
+    return dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
+}
+
+/* The first call of the runtime makes its context. */
+int cudaFree(void *memory)
+{
+    void *context;
+    int status = ((int (*)(unsigned))driver("cuInit"))(0);
+    if (memory || status)
+        return 1;
+    ((int (*)(void **, int))driver("cuDevicePrimaryCtxRetain"))(&context, 0);
+    return ((int (*)(void *))driver("cuCtxSetCurrent"))(context);
+}
+
+const char *cudaGetErrorString(int code)
+{
+    return code ? "an error" : "no error";
+}
+
+/* Names have no version: a suffix would find nothing. */
+int cudaGetDriverEntryPointByVersion(
+    const char *name, void **function, unsigned version, unsigned long long flags, void *result)
+{
+    char latest[128];
+    snprintf(latest, sizeof latest, "%s_v2", name);
+    *function = strstr(name, "_v2") || flags || result || version < 2000 ? NULL : driver(latest);
+    if (!*function && !strstr(name, "_v2"))
+        *function = driver(name);
+    return *function ? 0 : 500;
+}
+"""
+
+
+def test_a_program_with_cudas_runtime(saxpy: Path, driver: Path, tmp_path: Path) -> None:
+    """The runtime makes the context and finds the driver: a stand-in for it here."""
+    library = ("-shared", "-fPIC", "-Wno-pedantic", "-o", "libcudart.so")
+    assert compiled(C11, tmp_path, RUNTIME, *library, name="runtime").returncode == 0
+    text = """\
+#define PRISM_USE_CUDART
+#include "saxpy.h"
+int main()
+{
+    void *x;
+    if (prism_allocate(4000, &x) != PRISM_OK || prism_upload(x, prism_message(), 1) != PRISM_OK)
+        return 1;
+    const saxpy_x dx(static_cast<const float *>(x));
+    cudaStream_t stream = nullptr;
+    prism_status status = saxpy_launch(
+        1, stream, saxpy_n(0), saxpy_a(1.0f), dx, saxpy_y(static_cast<float *>(x)));
+    std::puts(status ? prism_message() : "launched");
+}
+"""
+    options = ("-isystem", str(toolkit()), f"-I{saxpy}", "-L.", "-include", "cstdio")
+    host = program(tmp_path, text, *options, str(saxpy / "saxpy.o"), "-lcudart", "-Wl,-rpath,.")
+    assert execute(host, driver).stdout == "launched\n"
 
 
 # ------------------------------------------------------------------ shared memory: field fault C01
