@@ -89,6 +89,15 @@ def test_races_are_judged_by_option(prismc: Runner) -> None:
     assert [warned.code, denied.code, silent] == [0, 1, Ran(0, "", "")]
 
 
+def test_a_solver_that_is_not_there_is_told(
+    prismc: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prismc.cli.options.find_spec", lambda name: None)
+    ran = prismc("check", "good.prism", "--footprints", "smt")
+    assert ran.code == 2
+    assert "pip install 'prismc[smt]'" in ran.err
+
+
 def test_check_bad(prismc: Runner) -> None:
     ran = prismc("check", "bad.prism")
     assert ran.code == 1

@@ -29,6 +29,7 @@ def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session
             races=read.races,
             asserts=read.asserts,
             placement=read.placement,
+            footprints=read.footprints,
         )
         file = session.files.known(root)
         if read.builds:
@@ -56,13 +57,15 @@ class _Flags(NamedTuple):
     races: str
     asserts: bool
     placement: str
+    footprints: str
 
 
 def _read_flags(flags: str) -> _Flags:
     words = shlex.split(flags)
     targets: list[str] = []
     defines: list[tuple[str, str]] = []
-    builds, races, asserts, placement = False, "warn", False, "fewest"
+    builds, races, asserts = False, "warn", False
+    placement, footprints = "fewest", "evaluated"
     while words:
         word = words.pop(0)
         if word == "--target":
@@ -74,6 +77,8 @@ def _read_flags(flags: str) -> _Flags:
             races = words.pop(0)
         elif word == "--sync":
             placement = words.pop(0)
+        elif word == "--footprints":
+            footprints = words.pop(0)
         elif word == "--asserts":
             asserts = True
         elif word == "--build":
@@ -81,4 +86,4 @@ def _read_flags(flags: str) -> _Flags:
         else:
             raise ValueError(f"unknown flag {word!r} in a test program")
     named = tuple(targets) or (DEFAULT_TARGET.name,)
-    return _Flags(named, tuple(defines), builds, races, asserts, placement)
+    return _Flags(named, tuple(defines), builds, races, asserts, placement, footprints)

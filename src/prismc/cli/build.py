@@ -18,6 +18,7 @@ from prismc.cli.options import (
     chosen_targets,
     compile_options,
     compiler_options,
+    footprints_option,
     jobs_option,
     keep_source,
     sync_option,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
 @dependency_options
 @asserts_option
 @sync_option
+@footprints_option
 @click.option(
     "--drop-sync",
     "dropped_sync",
@@ -115,6 +117,7 @@ def build(
     dependencies: Dependencies,
     asserts: bool,
     placement: str,
+    footprints: str,
     dropped_sync: tuple[int, ...],
     spills: str,
     jobs: int,
@@ -140,7 +143,7 @@ def build(
     if out == TO_STANDARD_OUTPUT and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
     options = compiler_options(
-        chosen[0], defines, include, compiler, dropped_sync, asserts, placement
+        chosen[0], defines, include, compiler, dropped_sync, asserts, placement, footprints
     )
     session = Session(replace(options, spills=spills), cache=cache)
     roots = [(open_root(session, name), place) for name, place in zip(names, places, strict=True)]

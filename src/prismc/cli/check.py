@@ -12,6 +12,7 @@ from prismc.cli.options import (
     chosen_targets,
     compile_options,
     compiler_options,
+    footprints_option,
     jobs_option,
     sync_option,
     target_option,
@@ -36,6 +37,7 @@ from prismc.source.record import replace
     "warning, or nothing.",
 )
 @sync_option
+@footprints_option
 @jobs_option
 @cache_option
 @compile_options
@@ -43,6 +45,7 @@ def check(
     paths: tuple[str, ...],
     races: str,
     placement: str,
+    footprints: str,
     jobs: int,
     cache: Cache | None,
     targets: tuple[str, ...],
@@ -57,7 +60,10 @@ def check(
     PATH is a file, a folder (all `.prism` files below it), or `-` for standard input.
     """
     wanted = [
-        replace(compiler_options(target, defines, include, placement=placement), races=races)
+        replace(
+            compiler_options(target, defines, include, placement=placement, footprints=footprints),
+            races=races,
+        )
         for target in chosen_targets(targets)
     ]
     session = Session(wanted[0], cache=cache)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -159,6 +160,23 @@ cache_option = click.option(
 )
 
 
+def _check_footprints(context: click.Context, parameter: click.Parameter, text: str) -> str:
+    if text == "smt" and find_spec("z3") is None:
+        raise click.UsageError("`--footprints smt` needs z3: pip install 'prismc[smt]'", context)
+    return text
+
+
+footprints_option = click.option(
+    "--footprints",
+    type=click.Choice(["evaluated", "smt"]),
+    default="evaluated",
+    show_default=True,
+    callback=_check_footprints,
+    help="How accesses are compared: evaluated for all threads, or what is left open then proved "
+    "by an SMT solver too.",
+)
+
+
 def chosen_targets(names: tuple[str, ...]) -> list[Target]:
     """The targets of a command line, each once; the default where it names none."""
     return [TARGETS[name] for name in dict.fromkeys(names)] or [DEFAULT_TARGET]
@@ -216,6 +234,7 @@ def compiler_options(
     dropped_sync: tuple[int, ...] = (),
     asserts: bool = False,
     placement: str = "fewest",
+    footprints: str = "evaluated",
 ) -> Options:
     return Options(
         target=target,
@@ -225,4 +244,5 @@ def compiler_options(
         dropped_sync=dropped_sync,
         asserts=asserts,
         placement=placement,
+        footprints=footprints,
     )

@@ -14,6 +14,7 @@ from prismc.cli.options import (
     chosen_targets,
     compiler_options,
     extents,
+    footprints_option,
     keep_source,
     named_values,
     program_options,
@@ -89,6 +90,7 @@ from prismc.source.files import SourceFile
     help="Give up on a program that runs longer.",
 )
 @sync_option
+@footprints_option
 @target_option
 @program_options
 def sync(
@@ -103,6 +105,7 @@ def sync(
     seed: int,
     time_limit: float,
     placement: str,
+    footprints: str,
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -115,7 +118,8 @@ def sync(
     what would have no order without it, its instruction and what that costs.
     """
     target = chosen_targets(targets)[0]
-    session = Session(compiler_options(target, defines, include, placement=placement))
+    options = compiler_options(target, defines, include, placement=placement, footprints=footprints)
+    session = Session(options)
     root = open_root(session, file)
     proof: Proof | None = None
     checked = run_stages(session, root, CHECKS) if root is not None else None

@@ -13,7 +13,8 @@ class Options(Value):
     then shows where it arises); `dropped_sync` are numbers of planned operations to leave out (for
     tests: a program without them must be found at fault); `asserts` keeps assertions, prints and
     what is assumed in the code, `assumptions` only what `assume(..)` takes for true; `placement`
-    (fewest, paper) is where barriers are put; `spills` (deny, warn) is how bad registers that
+    (fewest, paper) is where barriers are put, `footprints` (evaluated, smt) how accesses are
+    compared; `spills` (deny, warn) is how bad registers that
     spill to memory are."""
 
     target: Target = DEFAULT_TARGET
@@ -26,4 +27,5 @@ class Options(Value):
     asserts: bool = False
     assumptions: bool = False
     placement: str = "fewest"
+    footprints: str = "evaluated"
     spills: str = "warn"

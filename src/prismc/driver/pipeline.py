@@ -22,6 +22,7 @@ from prismc.source.span import NOWHERE, Span
 if TYPE_CHECKING:
     from prismc.backend.cuda_module import CudaModule
     from prismc.checker.results import CheckedProgram
+    from prismc.checker.sync.asked import Prover
     from prismc.frontend.modules import ModuleGraph
     from prismc.frontend.outline import Outline
     from prismc.ir.core import Module
@@ -105,6 +106,7 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
     settings = SyncSettings(
         placement=Placement(options.placement),
         has_mbarriers=options.target.has(Feature.MBARRIER),
+        prover=_prover(options),
     )
     chosen = (settings, options.defines, races)
     earlier = session.made.get(CHECKS)
@@ -115,6 +117,15 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
     checked = check_program(graph, defines, options.target, session.sink, races, settings)
     session.made[CHECKS] = Made(graph, chosen, checked)
     return checked
+
+
+def _prover(options: Options) -> Prover | None:
+    """Who is asked about accesses that may meet, if anybody."""
+    if options.footprints != "smt":
+        return None
+    from prismc.checker.sync.solver import PROVER
+
+    return PROVER
 
 
 def _fact_views() -> tuple[View, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
 
+from prismc.checker.sync.asked import Asked, Guard, World
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
@@ -31,16 +32,6 @@ from prismc.source.span import Span
 
 # Elements that one access is evaluated for, over all threads and iterations.
 MOST_ELEMENTS = 1 << 14
-
-
-class Guard(Record):
-    """A condition that holds (or, not `holds`, does not) where the code is; one that `is_assumed`
-    holds always, and keeps no access from being made."""
-
-    condition: typed.Expression
-    holds: bool
-    loops: tuple[int, ...]
-    is_assumed: bool = False
 
 
 class Here(Record):
@@ -82,9 +73,11 @@ class Accesses:
         loops: Mapping[int, int],
         threads: int,
         disjoint: frozenset[typed.Variable],
+        world: World | None = None,
     ) -> None:
         """`loops` tells how often loops with constant bounds run, by id; `disjoint` are partitions
-        whose pieces never meet, by what the author says."""
+        whose pieces never meet, by what the author says; `world` is there if a prover is."""
+        self._world = world
         self._disjoint = disjoint
         self.threads = threads
         self.pointers = pointers
@@ -127,7 +120,8 @@ class Accesses:
         path = self.pointers.path(pointer)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
-            return self.add(kind, path, footprint, here, at, queue=queue, agent=agent)
+            asked = self._asked(path, index, here, lanes)
+            return self.add(kind, path, footprint, here, at, queue=queue, agent=agent, asked=asked)
         by = (queue, agent)
         key = (kind, path.roots, path.views, by, here.region, here.loops, here.threads)
         if here.region == 0 or key not in self._anywhere:
@@ -153,6 +147,7 @@ class Accesses:
         *,
         queue: Queue | None = None,
         agent: Agent = Agent.GENERIC,
+        asked: Asked | None = None,
     ) -> Access:
         """One access with all that is known of it; `inside` are narrowings of a callee."""
         access = Access(
@@ -166,9 +161,25 @@ class Accesses:
             at=at,
             queue=here.loads if queue is Completion.MBARRIER and here.loads else queue,
             agent=agent,
+            asked=asked,
         )
         self.made.append(access)
         return access
+
+    def _asked(self, path: Path, index: typed.Expression, here: Here, lanes: int) -> Asked | None:
+        """The access in the program's own expressions, for a prover."""
+        if self._world is None or any(root.base != 0 for root in path.roots):
+            return None
+        views = ((view, self.view_uses[view.variable].loops) for view in path.views)
+        return Asked(
+            world=self._world,
+            index=index,
+            views=tuple(views),
+            guards=here.guards,
+            loops=here.loops,
+            lanes=lanes,
+            threads=here.threads,
+        )
 
     # ----------------------------------------------------------------------- footprints
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.memory.facts import MemoryFacts
-from prismc.checker.sync.accesses import Accesses, Guard, Here
+from prismc.checker.sync.accesses import Accesses, Here
+from prismc.checker.sync.asked import Guard, Prover, World
 from prismc.checker.sync.coverage import NONE, Queue, commit
 from prismc.checker.sync.cycles import cycles_of
 from prismc.checker.sync.definitions import Definitions
@@ -64,9 +65,11 @@ def build_graph(
     callees: Mapping[str, FunctionSummary],
     *,
     has_scopes: bool = False,
+    prover: Prover | None = None,
 ) -> Built:
     """The graph of one function; its callees are known by their summaries. With `has_scopes` each
-    narrowing is one node. In a kernel that is launched cooperatively code of blocks is."""
+    narrowing is one node. In a kernel that is launched cooperatively code of blocks is.
+    `prover` will be asked about accesses that may meet."""
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
     evaluator = Evaluator(definitions, bodies, threads, block_threads)
@@ -84,7 +87,16 @@ def build_graph(
         for statement in statements_in(body.statements)
         if isinstance(statement, typed.AssumeDisjoint)
     )
-    accesses = Accesses(pointers, evaluator, trips, threads, disjoint)
+    world: World | None = None
+    if prover is not None:
+        world = World(
+            prover=prover,
+            definitions=definitions,
+            bodies=bodies,
+            threads=threads,
+            block_threads=block_threads,
+        )
+    accesses = Accesses(pointers, evaluator, trips, threads, disjoint, world)
     builder = _Builder(
         body.instance,
         accesses,

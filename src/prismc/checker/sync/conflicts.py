@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import Coverage, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.graph import (
@@ -195,7 +196,9 @@ class Conflicts:
             found = _inside_copies(found, earlier.roots[0])
         if found.is_exact:
             return found
-        return NEVER if _are_apart(earlier, later, crossed) else _inside_pieces(found, piece)
+        if _are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, width):
+            return NEVER
+        return _inside_pieces(found, piece)
 
 
 def _are_private(access: Access) -> bool:
@@ -329,6 +332,23 @@ def _are_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
         for mine in earlier.views
         for other in later.views
     )
+
+
+def _is_proved(earlier: Access, later: Access, crossed: Crossings, width: int) -> bool:
+    """Whether a prover, if there is one, has shown that the two never meet."""
+    if earlier.asked is None or later.asked is None:
+        return False
+    between = _between(crossed)
+    question = Question(
+        earlier=earlier.asked,
+        later=later.asked,
+        width=width,
+        around=between.loop,
+        least=between.least,
+        most=0 if between.most == FAR else between.most,
+        ended=between.ended,
+    )
+    return is_proved(question)
 
 
 def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:

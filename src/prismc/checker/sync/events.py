@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from prismc.checker.sync.accesses import Accesses, Guard, Here
+from prismc.checker.sync.accesses import Accesses, Here
+from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.coverage import NONE, barrier
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from prismc.checker.sync.asked import Asked
 from prismc.checker.sync.coverage import NONE, Coverage, Queue
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import Coefficient
@@ -79,7 +80,8 @@ class ViewUse(Record):
 class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
     outermost first; `own_loops` those that each thread goes through by itself. With a `queue` it is
-    complete only when a wait has completed its group. `agent` is who makes it."""
+    complete only when a wait has completed its group. `agent` is who makes it. `asked` is there if
+    a prover can be asked about it."""
 
     number: int
     roots: tuple[Root, ...]
@@ -91,6 +93,7 @@ class Access(Record):
     at: Span
     queue: Queue | None = None
     agent: Agent = Agent.GENERIC
+    asked: Asked | None = None
 
     @property
     def is_async(self) -> bool:

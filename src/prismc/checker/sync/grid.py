@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
+from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import GRID_WIDE, Atom, Monomial
 from prismc.checker.sync.graph import Access
@@ -64,6 +65,8 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
         if set(earlier.roots).isdisjoint(later.roots):
             continue
         in_pieces = _in_own_piece(earlier, later)
+        if not in_pieces and _is_proved(earlier, later):
+            continue
         for witness in _meet(earlier.footprint, later.footprint, block, offsets):
             if not in_pieces or (witness is not None and witness.stride):
                 yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=in_pieces)
@@ -87,6 +90,20 @@ def _parts(
         if extent < abs(_stride(first, first, block) or 0):
             found.update(dict.fromkeys(group, group))
     return found
+
+
+def _is_proved(earlier: Access, later: Access) -> bool:
+    """Whether a prover, if there is one, has shown that different blocks never meet there."""
+    if earlier.asked is None or later.asked is None:
+        return False
+    question = Question(
+        earlier=earlier.asked,
+        later=later.asked,
+        width=GRID_WIDE,
+        ended=frozenset((*earlier.loops, *later.loops)),
+        of_blocks=True,
+    )
+    return is_proved(question)
 
 
 def _in_own_piece(earlier: Access, later: Access) -> bool:

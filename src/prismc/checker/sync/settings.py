@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from prismc.checker.sync.asked import Prover
 from prismc.source.record import Value
 
 
@@ -15,10 +16,12 @@ class Placement(Enum):
 
 
 class SyncSettings(Value):
-    """`has_mbarriers` tells whether the target has barriers in shared memory."""
+    """`has_mbarriers` tells whether the target has barriers in shared memory; `prover` is asked
+    about accesses that may meet."""
 
     has_mbarriers: bool = True
     placement: Placement = Placement.FEWEST
+    prover: Prover | None = None
 
 
 DEFAULT_SETTINGS = SyncSettings()

@@ -99,7 +99,14 @@ def functions_of(
     told: set[int] = set()
     for body in _accepted(program, perspectives):
         is_paper = settings.placement is Placement.PAPER
-        built = build_graph(body, program.bodies, memory, callees, has_scopes=is_paper)
+        built = build_graph(
+            body,
+            program.bodies,
+            memory,
+            callees,
+            has_scopes=is_paper,
+            prover=settings.prover,
+        )
         function, verdict = _plan(body.instance, built, told, sink, settings, has_copies=has_copies)
         callees[body.instance.symbol] = _summary(body, built, verdict)
         yield function
