@@ -17,6 +17,7 @@ from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
 from prismc.checker.sync.unproven import report_unproven
 from prismc.checker.target.needs import check_needs
 from prismc.checker.types.elaborate import elaborate_program
+from prismc.checker.typical import check_typical
 from prismc.diagnostics.sink import Sink
 from prismc.frontend.modules import ModuleGraph
 from prismc.hardware.targets import Target
@@ -34,6 +35,7 @@ def check_program(
     names = resolve_names(graph, sink)
     program = elaborate_program(graph, names, defines, sink)
     perspectives = check_perspectives(program, sink)
+    check_typical(graph, names, defines, program, sink)
     check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
     check_alignment(program, sink)

@@ -282,6 +282,10 @@ class Elaboration:
             number += 1
         return f"{base}_{number}"
 
+    def finish(self) -> None:
+        """Make the bodies of all instances that were asked for."""
+        self._drain()
+
     def _drain(self) -> None:
         while self._waiting:
             self._finish(self._waiting.pop(0))
