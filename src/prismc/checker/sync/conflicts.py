@@ -51,6 +51,11 @@ class Conflict(Record):
         return next((loop for loop, how in self.crossed if how is not Crossing.ENDED), None)
 
     @property
+    def is_own(self) -> bool:
+        """Whether it concerns registers: each thread has to wait, but for nobody else."""
+        return _are_private(self.earlier)
+
+    @property
     def hazard(self) -> str:
         """RAW, WAR or WAW; an atomic update reads and writes."""
         if self.later.kind is AccessKind.READ:

@@ -166,6 +166,8 @@ class _Planner:
         found: dict[tuple[int, int], list[Conflict]] = {}
         where = arms_of(place.items)
         for conflict in self._left(place.region, place.loop, self._conflicts):
+            if conflict.is_own:
+                continue
             earlier = where.get(conflict.earlier.number)
             later = where.get(conflict.later.number)
             if earlier is None or later is None:
@@ -242,7 +244,8 @@ class _Planner:
         where = arms_of(items_of(trial.loop.body, place.region, (), ()))
         # What an arm has to wait for in itself is waited for there.
         return all(
-            where.get(conflict.earlier.number, -1) == where.get(conflict.later.number, -2)
+            conflict.is_own
+            or where.get(conflict.earlier.number, -1) == where.get(conflict.later.number, -2)
             for conflict in unfinished(top, conflicts)
         )
 
