@@ -280,6 +280,35 @@ def shares_too_much(place: Place, random: Random, program: Program) -> Lines | N
     return None if place.state.code.level == GRID else lines
 
 
+def misaligns_an_access(place: Place, random: Random, program: Program) -> Lines | None:
+    if place.state.code.level == GRID:
+        return None
+    at = random.choice(("2", "4 * 3 + 1", "{0} * 2", "{0} + 4"))
+    found = _pick(random, [v for v in _scalars(place.state) if v.at.covers(ONE_THREAD)])
+    if found is None:
+        return None
+    lines = ["shared bad: i32[64]", f"!worse: vec(i32, 4) @ thread[1] = load_vec[4](bad, {at})"]
+    return [line.format(f"({found.name} * 2 + 1)") for line in lines]
+
+
+def parts_an_access(place: Place, random: Random, program: Program) -> Lines | None:
+    source = _here(place.state, random)
+    if source is None or place.state.code.level == GRID:
+        return None
+    return [
+        "shared bad: i32[64]",
+        f"partition bad as worse @ thread[1] by i => {random.choice(('i * 2', '7 - i', 'i / 2'))}:",
+        "    !worst: vec(i32, 2) @ thread[1] = load_vec[2](worse, 0)",
+    ]
+
+
+def broadcasts_too_far(place: Place, random: Random, program: Program) -> Lines | None:
+    state = place.state
+    wide = [at for at in state.allowed(2) if at.level != LANE or 32 % at.size]
+    found = _pick(random, wide)
+    return found and [f"!bad: int @ {found} = broadcast(3)"]
+
+
 def overlaps(place: Place, random: Random, program: Program) -> Lines | None:
     """A warning: all threads write one element of a new array, and certainly do."""
     state = place.state
@@ -407,6 +436,8 @@ BREAKS = (
     Break("P0335", assigns_a_counter),
     Break("P0336", stores_through_const),
     Break("P0341", reads_before_assigning),
+    Break("P0390", misaligns_an_access),
+    Break("P0391", parts_an_access),
     Break("P0401", broadens),
     Break("P0402", groups_by_no_divisor),
     Break("P0403", splits_too_much),
@@ -435,6 +466,7 @@ BREAKS = (
     Break("P0426", passes_one_memory_twice),
     Break("P0427", calls_lazily),
     Break("P0428", assigns_a_broader_pointer),
+    Break("P0441", broadcasts_too_far),
     Break("P0501", shares_in_the_grid),
     Break("P0503", shares_too_much),
     Break("P0603", overlaps),

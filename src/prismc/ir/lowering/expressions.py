@@ -326,14 +326,24 @@ class Expressions:
 
     def _broadcast(self, expression: typed.Broadcast) -> Value:
         value, to = self._value(expression.operand), expression.to
-        if to.level is Level.THREAD and to.size == 1:
+        if to.size == 1:
             return value
-        of = self._scalar(expression.type)
+        of = lower_element(expression.type)
+        if isinstance(of, ScalarType):
+            return self._shuffled(value, of, to.size)
+        element = ScalarType(scalar=of.element)
+        lanes = (self.extract(value, lane) for lane in range(of.lanes))
+        return self._frame.vector(
+            tuple(self._shuffled(lane, element, to.size) for lane in lanes), of
+        )
+
+    def _shuffled(self, value: Value, of: ScalarType, lanes: int) -> Value:
+        """A scalar from the first of so many lanes, as a word of at least 32 bits on the way."""
         if of.scalar.bits >= 32:
-            return self._heard(value, to.size)
+            return self._heard(value, lanes)
         bits = ScalarType(scalar=_UNSIGNED[of.scalar.bits])
         plain = self._builder.bitcast(value, bits) if of.scalar.is_float else value
-        heard = self._heard(self._builder.convert(plain, UINT), to.size)
+        heard = self._heard(self._builder.convert(plain, UINT), lanes)
         narrowed = self._builder.convert(heard, bits if of.scalar.is_float else of)
         return self._builder.bitcast(narrowed, of)
 
