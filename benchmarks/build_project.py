@@ -20,6 +20,10 @@ from startup import ROOT, timed
 
 TARGETS = ("sm_80", "sm_90a")
 KERNELS, FILES = 20, 50
+EXAMPLES = (
+    *("bf16_matmul", "block_sum", "histogram", "prefix_scan", "row_softmax", "saxpy"),
+    *("tf32_matmul", "transpose"),
+)
 
 # Compiles every CUDA file of a folder for the target in its name, with as many threads as there
 # are processors.
@@ -77,9 +81,8 @@ def main() -> int:
 def copies(folder: Path, number: int) -> list[str]:
     """Files with the kernels of the examples, in turn, under names of their own."""
     folder.mkdir()
-    examples = sorted((ROOT / "examples").glob("*.prism"))
     for count in range(number):
-        text = examples[count % len(examples)].read_text()
+        text = (ROOT / "examples" / f"{EXAMPLES[count % len(EXAMPLES)]}.prism").read_text()
         (folder / f"k{count}.prism").write_text(f"{text}\n# Copy {count}.\n")
     return sorted(map(str, folder.iterdir()))
 
