@@ -114,6 +114,10 @@ class Evaluator:
         trips = max(0, -(-(stop - start) // step))
         return (start, step, trips) if trips <= _MOST_TRIPS else None
 
+    def constant_of(self, expression: typed.Expression) -> int | None:
+        """The value of an expression that is the same always."""
+        return self._constant(expression)
+
     def counts_up(self, loop: typed.For) -> bool:
         """Whether a loop counts upwards from a constant in constant steps, to an end that is not
         constant."""

@@ -8,6 +8,7 @@ from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.coverage import NONE, barrier
 from prismc.checker.sync.footprints import unknown_footprint
+from prismc.checker.sync.extents import extent_at
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.summaries import FunctionSummary, Lifter
@@ -215,15 +216,19 @@ class Events:
         here: Here,
         kind: AccessKind,
     ) -> Access:
-        """An access somewhere behind an argument; atomic ones do not conflict with one another."""
+        """An access behind an argument, anywhere or where the effects say; atomic ones do not
+        conflict with one another."""
         is_atomic = isinstance(parameter.type, PointerType) and parameter.type.is_atomic
         effects = call.callee.effects
+        is_write = kind is not AccessKind.READ
+        extent = extent_at(call, parameter, self._accesses.evaluator, is_write=is_write)
+        element, lanes = (None, 1) if extent is None else extent
         return self._accesses.access(
             AccessKind.UPDATE if is_atomic else kind,
             argument,
-            None,
+            element,
             here,
-            lanes=1,
+            lanes=lanes,
             at=call.span,
             queue=_queue(call.callee, parameter, kind),
             agent=Agent.GENERIC if effects is None else effects.agent,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prismc.checker.errors import ClustersUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
@@ -11,7 +13,7 @@ from prismc.checker.types.call_errors import (
     UnknownAttribute,
 )
 from prismc.checker.types.context import UNKNOWN, is_refused
-from prismc.checker.types.model import BOOLEAN
+from prismc.checker.types.model import BOOLEAN, PointerType
 from prismc.checker.types.pipelines import Pipelines
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
@@ -225,12 +227,15 @@ class Attributes(Pipelines):
         whole: dict[str, Perspective | None] = {"scope": None, "syncs": None}
         completes: Completion | None = None
         size: typed.Expression | None = None
+        extents: list[typed.Extent] = []
         for effect in attribute.arguments:
             name = self._effect_name(effect)
             if name is None or not isinstance(effect, ast.Call):
                 continue
             if name in variables:
-                variables[name] += self._effect_variables(effect)
+                named = self._effect_variables(effect)
+                variables[name] += named
+                extents += self._extent_of(effect, named, is_write=name == "writes")
             elif name in whole:
                 whole[name] = self.perspective_of(effect.arguments[0]) if effect.arguments else None
             elif name == "completes":
@@ -247,6 +252,7 @@ class Attributes(Pipelines):
             bytes=size,
             needs=tuple(words["needs"]),
             span=attribute.span,
+            extents=tuple(extents),
         )
 
     def _effect_name(self, effect: ast.Expression) -> str | None:
@@ -273,6 +279,28 @@ class Attributes(Pipelines):
             else:
                 self.is_failed = True
         return found
+
+    def _extent_of(
+        self, effect: ast.Call, named: list[typed.Variable], *, is_write: bool
+    ) -> Iterator[typed.Extent]:
+        """`writes(p, element = i, bytes = n)`: no more than n bytes from element i on."""
+        parts = {one.name.text: one.value for one in effect.named}
+        if not parts:
+            return
+        if "bytes" not in parts or not parts.keys() <= {"element", "bytes"} or len(named) != 1:
+            reason = "this is no part of one parameter's memory"
+            advice = "write `writes(p, element = i, bytes = n)`, or the parameter alone"
+            self._bad_attribute(effect, "effects", reason, advice)
+            return
+        of = named[0].type
+        if not isinstance(of, PointerType):
+            self._bad_attribute(effect, "effects", "this is no pointer", "name the array alone")
+            return
+        element = parts.get("element")
+        first = None if element is None else self.require_integer(element, "an element")
+        size = self.require_integer(parts["bytes"], "a number of bytes")
+        if not is_refused(size) and (first is None or not is_refused(first)):
+            yield typed.Extent(parameter=named[0], is_write=is_write, element=first, bytes=size)
 
     def _completion_of(self, effect: ast.Call) -> tuple[Completion | None, typed.Expression | None]:
         """What ends the effects: a group, or an mbarrier that counts `bytes = e`."""

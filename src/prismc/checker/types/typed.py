@@ -524,6 +524,16 @@ class InstanceKind(Enum):
     UNSAFE = "unsafe function"
 
 
+class Extent(Record):
+    """What of a parameter's memory is read or written (`is_write`): `bytes` bytes from `element` on,
+    both over the parameters. Without it, anything."""
+
+    parameter: Variable
+    is_write: bool
+    element: Expression | None
+    bytes: Expression
+
+
 class Effects(Record):
     """What `@effects(..)` declares, names resolved; None in an instance means undeclared.
 
@@ -541,6 +551,7 @@ class Effects(Record):
     bytes: Expression | None
     needs: tuple[str, ...]
     span: Span
+    extents: tuple[Extent, ...] = ()
 
 
 class Launch(Record):
