@@ -6,8 +6,9 @@ come from another process or from the cache as well.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
 from prismc.diagnostics.problem import Problem
@@ -76,13 +77,27 @@ def find(session: Session, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[i
     def work(index: int) -> Finding:
         return _worked_out(session, tasks[missing[index]])
 
-    for index, answer in shared_work(work, len(missing), jobs):
-        finding = work(index) if answer is None else Finding(*answer)
-        found[missing[index]] = finding
-        yield missing[index], finding
+    with _without_collection():
+        for index, answer in shared_work(work, len(missing), jobs):
+            finding = work(index) if answer is None else Finding(*answer)
+            found[missing[index]] = finding
+            yield missing[index], finding
     for finding in found:
         if finding is not None:
             _report(session, finding)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Trees and facts hardly ever refer to one another in circles: looking for such garbage costs a
+    tenth of the time and finds nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def task_key(kind: str, options: Options, file: SourceFile, *more: object) -> str:
