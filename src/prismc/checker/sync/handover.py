@@ -86,9 +86,10 @@ class Handover(Record):
     loops: tuple[int, ...]
 
 
-def plan_handover(graph: Graph, conflicts: Conflicts) -> Handover:
-    """Put split barriers into loops that need no others then."""
-    planner = _Planner(graph, conflicts)
+def plan_handover(graph: Graph, conflicts: Conflicts, first_bit: int) -> Handover:
+    """Put split barriers into loops that need no others then. They are the numbers from `first_bit`
+    on in orders, which no other function's are."""
+    planner = _Planner(graph, conflicts, first_bit)
     top = planner.region(graph.top, ())
     if top is graph.top:
         return Handover(graph=graph, conflicts=conflicts, reasons={}, loops=())
@@ -101,11 +102,11 @@ def plan_handover(graph: Graph, conflicts: Conflicts) -> Handover:
 
 
 class _Planner:
-    def __init__(self, graph: Graph, conflicts: Conflicts) -> None:
+    def __init__(self, graph: Graph, conflicts: Conflicts, first_bit: int) -> None:
         self._graph = graph
         self._conflicts = conflicts
         self._number = max((access.number for access in graph.accesses), default=-1) + 1
-        self._bit = graph.everyone.bit_length()
+        self._bit = first_bit
         self.phases: tuple[Access, ...] = ()
         self.reasons: dict[Step, tuple[Conflict, ...]] = {}
         self.loops: list[int] = []

@@ -33,12 +33,18 @@ from prismc.checker.sync.graph import (
     Node,
     Region,
     Step,
-    nodes_in,
     sequences_of,
 )
 from prismc.checker.sync.plan import Position, Where
 from prismc.checker.sync.refine import Barrier, orders_of
-from prismc.checker.sync.split import Arrive, Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.split import (
+    Arrive,
+    Phase,
+    SplitBarrier,
+    arrive_at,
+    await_at,
+    free_bit,
+)
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import Record, replace
@@ -66,9 +72,14 @@ class _Split(NamedTuple):
 
 
 def plan_passing(
-    graph: Graph, conflicts: Conflicts, barriers: tuple[Barrier, ...], verdict: Verdict
+    graph: Graph,
+    conflicts: Conflicts,
+    barriers: tuple[Barrier, ...],
+    verdict: Verdict,
+    first_bit: int,
 ) -> Passing:
-    """Split the barriers for which that is enough."""
+    """Split the barriers of a kernel for which that is enough. They are numbers from `first_bit` on
+    in orders. (In a function the next call may come too early.)"""
     found = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
@@ -76,7 +87,7 @@ def plan_passing(
         return found
     chosen: list[_Split] = []
     for barrier in barriers:
-        split = _split(graph, barrier, len(chosen))
+        split = _split(graph, barrier, first_bit, len(chosen))
         if split is not None:
             trial = _with(graph, conflicts, barriers, [*chosen, split])
             if not trial.verdict.conflicts:
@@ -125,7 +136,7 @@ def _moved(barrier: Barrier, moved: Mapping[Node, Node]) -> Barrier:
     return replace(barrier, insertion=replace(insertion, node=node, region=region))
 
 
-def _split(graph: Graph, barrier: Barrier, number: int) -> _Split | None:
+def _split(graph: Graph, barrier: Barrier, first_bit: int, number: int) -> _Split | None:
     """How a barrier is split: if all its reasons lead from one arm to a later one."""
     region = barrier.insertion.region
     if barrier.units != region.units or barrier.size <= WARP_THREADS:
@@ -144,18 +155,21 @@ def _split(graph: Graph, barrier: Barrier, number: int) -> _Split | None:
         return None
     if any(isinstance(item.node, Jump) for item in items[first:second]):
         return None
-    return _placed(graph, barrier, items, pair_of((first, second), list(barrier.reasons)), number)
+    pair = pair_of((first, second), list(barrier.reasons))
+    bit = free_bit(graph, first_bit) + number * len(barrier.units)
+    return _placed(graph, barrier, items, pair, (number, bit))
 
 
 def _placed(
-    graph: Graph, barrier: Barrier, items: Sequence[Item], pair: Pair, number: int
+    graph: Graph, barrier: Barrier, items: Sequence[Item], pair: Pair, numbers: tuple[int, int]
 ) -> _Split | None:
+    """A barrier split between two arms, as one of the split ones, with its first bit."""
+    number, bit = numbers
     units = barrier.units
     giver, last = innermost(items[pair.earlier].node, pair.left, at=-1, whole=True)
     taker, first = innermost(items[pair.later].node, pair.taken, at=0, whole=True)
     if not are_warps(giver.threads) or not are_warps(taker.threads):
         return None
-    bit = _free_bit(graph) + number * len(units)
     name = f"content of {', '.join(pair.roots)}"
     split = SplitBarrier(
         phase=Phase(name=name, span=last.span, base=unit_of(units)),
@@ -178,13 +192,6 @@ def _placed(
         wait=await_at(split, access + 1, first.before, first.span, loops),
         first=first,
     )
-
-
-def _free_bit(graph: Graph) -> int:
-    """The first number behind the threads that no split barrier has."""
-    arrivals = (node for node in nodes_in(graph.top.body) if isinstance(node, Arrive))
-    bits = [bit for node in arrivals for bit in node.barrier.bits]
-    return max((graph.everyone.bit_length() - 1, *bits)) + 1
 
 
 def _regions(region: Region, loops: tuple[int, ...]) -> Iterator[tuple[Region, tuple[int, ...]]]:

@@ -13,13 +13,13 @@ from prismc.checker.sync.coverage import UNCOMMITTED, Coverage, then, wait
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import (
     Access,
-    Entry,
     Exit,
     Flow,
-    Pending,
+    Graph,
     Root,
     Step,
     Summary,
+    nodes_in,
 )
 from prismc.checker.sync.plan import AccessKind, Position
 from prismc.hardware.asynchronous import Completion
@@ -134,25 +134,19 @@ def _passes(order: Coverage) -> Summary:
     return Summary(entries=(), exits=((Exit.NORMAL, Flow(through=order, pending=())),))
 
 
-def outside(summary: Summary, everyone: int) -> Summary:
-    """A function's summary without its split barriers, which its callers do not know."""
-    entries = tuple(
-        Entry(entry.access, entry.before.within(everyone))
-        for entry in summary.entries
-        if not _is_phase(entry.access)
-    )
+def free_bit(graph: Graph, least: int) -> int:
+    """The first number from `least` on that no split barrier of a function has."""
+    arrivals = (node for node in nodes_in(graph.top.body) if isinstance(node, Arrive))
+    bits = (bit for node in arrivals for bit in node.barrier.bits)
+    return max((least - 1, *bits)) + 1
+
+
+def outside(summary: Summary) -> Summary:
+    """A function's summary without the phases of its split barriers, which are its own business:
+    what comes around a loop may come in a second call as well."""
+    entries = tuple(entry for entry in summary.entries if not _is_phase(entry.access))
     exits = tuple(
-        (
-            kind,
-            Flow(
-                flow.through.within(everyone),
-                tuple(
-                    Pending(item.access, item.after.within(everyone), item.crossed)
-                    for item in flow.pending
-                    if not _is_phase(item.access)
-                ),
-            ),
-        )
+        (kind, Flow(flow.through, tuple(i for i in flow.pending if not _is_phase(i.access))))
         for kind, flow in summary.exits
     )
     return Summary(entries=entries, exits=exits)

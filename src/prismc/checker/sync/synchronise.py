@@ -41,7 +41,7 @@ from prismc.checker.sync.report import (
     report_units,
 )
 from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettings
-from prismc.checker.sync.split import Arrive, outside
+from prismc.checker.sync.split import Arrive, free_bit, outside
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.types import typed
@@ -97,6 +97,7 @@ def functions_of(
     callees: dict[str, FunctionSummary] = {}
     has_copies = any(_has_scope(body) for body in program.bodies.values())
     told: set[int] = set()
+    bit = MOST_THREADS
     for body in _accepted(program, perspectives):
         is_paper = settings.placement is Placement.PAPER
         built = build_graph(
@@ -107,7 +108,10 @@ def functions_of(
             has_scopes=is_paper,
             prover=settings.prover,
         )
-        function, verdict = _plan(body.instance, built, told, sink, settings, has_copies=has_copies)
+        function, verdict = _plan(
+            body.instance, built, told, sink, settings, has_copies=has_copies, first_bit=bit
+        )
+        bit = free_bit(function.planned.graph, bit)
         callees[body.instance.symbol] = _summary(body, built, verdict)
         yield function
 
@@ -138,6 +142,7 @@ def _plan(
     settings: SyncSettings,
     *,
     has_copies: bool,
+    first_bit: int,
 ) -> tuple[Function, Verdict]:
     between = _between(instance, built)
     graph = between.graph
@@ -145,12 +150,16 @@ def _plan(
     conflicts = Conflicts(
         graph.everyone, graph.accesses, has_others=has_others, has_copies=has_copies
     )
-    handover = _handover(graph, conflicts, settings)
+    handover = _handover(graph, conflicts, settings, first_bit)
     graph, conflicts = handover.graph, handover.conflicts
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
     barriers, verdict = _placed(graph, conflicts, settings)
-    passing = _passing(graph, conflicts, barriers, verdict, settings)
+    passing = Passing(
+        graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
+    )
+    if instance.is_kernel and _may_split(settings):
+        passing = plan_passing(graph, conflicts, barriers, verdict, first_bit)
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict
     loads, unbalanced = load_barriers(graph)
@@ -201,10 +210,12 @@ def _is_cooperative(instance: typed.Instance) -> bool:
     return instance.launch is not None and instance.launch.cooperative
 
 
-def _handover(graph: Graph, conflicts: Conflicts, settings: SyncSettings) -> Handover:
-    if settings.placement is Placement.PAPER or not settings.has_mbarriers:
+def _handover(
+    graph: Graph, conflicts: Conflicts, settings: SyncSettings, first_bit: int
+) -> Handover:
+    if not _may_split(settings):
         return Handover(graph=graph, conflicts=conflicts, reasons={}, loops=())
-    return plan_handover(graph, conflicts)
+    return plan_handover(graph, conflicts, first_bit)
 
 
 def _placed(
@@ -218,18 +229,9 @@ def _placed(
     return refine(graph, conflicts, placed.insertions, sum(1 for _ in nodes_in(graph.top.body)))
 
 
-def _passing(
-    graph: Graph,
-    conflicts: Conflicts,
-    barriers: tuple[Barrier, ...],
-    verdict: Verdict,
-    settings: SyncSettings,
-) -> Passing:
-    if settings.placement is Placement.PAPER or not settings.has_mbarriers:
-        return Passing(
-            graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
-        )
-    return plan_passing(graph, conflicts, barriers, verdict)
+def _may_split(settings: SyncSettings) -> bool:
+    """Whether barriers may become arrivals and waits."""
+    return settings.placement is not Placement.PAPER and settings.has_mbarriers
 
 
 def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummary:
@@ -242,7 +244,7 @@ def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummar
     return FunctionSummary(
         symbol=instance.symbol,
         threads=built.graph.everyone.bit_length(),
-        summary=outside(verdict.summary, built.graph.everyone),
+        summary=outside(verdict.summary),
         symbols=symbols,
         returned=built.accesses.pointers.returned(body),
     )
