@@ -58,6 +58,13 @@ class Code(NamedTuple):
         kind = max((*PRODUCTS, *FLOATS), key=lambda base: counts[base])
         return (kind, counts[kind] / len(self.loop)) if counts[kind] else ("", 0.0)
 
+    def work(self) -> int:
+        """How much the loop does in one turn, which tells how far the compiler has unrolled it:
+        its arithmetic on floats and its memory accesses, or 0 where there is no loop."""
+        if self.loop is self.instructions:
+            return 0
+        return sum(one.base in (*PRODUCTS, *FLOATS, *ACCESSES) for one in self.loop)
+
     def widths(self) -> str:
         """Memory accesses of the whole kernel, by kind and width in bits."""
         seen: Counter[str] = Counter()

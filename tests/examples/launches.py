@@ -119,6 +119,72 @@ def tf32_matmul(random: Random, m: int, n: int, k: int) -> Launch:
     return Launch(blocks, arguments, "C", a.astype(np.float64) @ b, bound)
 
 
+def last_block_sum(random: Random, n: int, blocks: int) -> Launch:
+    x = _numbers(random, n)
+    arguments = {
+        "n": n, "x": x, "sums": np.zeros(blocks, np.float32), "total": np.zeros(1, np.float32),
+        "arrivals": np.zeros(1, np.uint32),
+    }  # fmt: skip
+    exact = x.astype(np.float64).sum(keepdims=True)
+    return Launch(blocks, arguments, "total", exact, np.abs(x).sum(keepdims=True) * 1e-6 + 1e-6)
+
+
+def online_softmax(random: Random, rows: int, quads: int) -> Launch:
+    return row_softmax(random, rows, 4 * quads)
+
+
+def layer_norm(random: Random, rows: int, quads: int) -> Launch:
+    cols = 4 * quads
+    x, scale, shift = _numbers(random, rows, cols), _numbers(random, cols), _numbers(random, cols)
+    wide, eps = x.astype(np.float64), np.float32(1e-3)
+    spread = np.sqrt(wide.var(axis=1, keepdims=True) + np.float64(eps))
+    exact = (wide - wide.mean(axis=1, keepdims=True)) / spread * scale + shift
+    arguments = {
+        "cols": cols, "eps": eps, "x": x, "scale": scale, "shift": shift, "y": np.zeros_like(x),
+    }  # fmt: skip
+    return Launch(rows, arguments, "y", exact, np.full(exact.shape, 2e-5))
+
+
+def batched_transpose(random: Random, batch: int, rows: int, cols: int) -> Launch:
+    a = _numbers(random, batch, rows, cols)
+    arguments = {"rows": rows, "cols": cols, "A": a.ravel(), "B": np.zeros(a.size, np.float32)}
+    blocks = batch * -(-rows // 32) * -(-cols // 32)
+    exact = a.transpose(0, 2, 1).astype(np.float64)
+    return Launch(blocks, arguments, "B", exact, np.zeros(exact.shape))
+
+
+def stencil(random: Random, rows: int, cols: int) -> Launch:
+    x = _numbers(random, rows, cols)
+    around = np.pad(x.astype(np.float64), 1)
+    neighbours = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
+    arguments = {
+        "rows": rows, "cols": cols, "centre": np.float32(0.5), "side": np.float32(0.125), "x": x,
+        "y": np.zeros_like(x),
+    }  # fmt: skip
+    exact = 0.5 * x + 0.125 * neighbours
+    blocks = -(-rows // 16) * -(-cols // 32)
+    return Launch(blocks, arguments, "y", exact, np.full(exact.shape, 2e-6))
+
+
+def row_argmax(random: Random, rows: int, cols: int) -> Launch:
+    """Few different values, so that the first of equals matters."""
+    x = random.integers(-20, 20, (rows, cols)).astype(np.float32) / 4
+    arguments = {"rows": rows, "cols": cols, "x": x, "best": np.zeros(rows, np.int32)}
+    return Launch(-(-rows // 8), arguments, "best", x.argmax(axis=1), np.zeros(rows))
+
+
+def attention(random: Random, heads: int, tiles: int) -> Launch:
+    """`tiles` of 64 rows a head."""
+    shape = (heads, 64 * tiles, 64)
+    q, k, v = (random.standard_normal(shape).astype(np.float16) for _ in range(3))
+    scores = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1) / 8
+    powers = np.exp(scores - scores.max(axis=2, keepdims=True))
+    exact = powers / powers.sum(axis=2, keepdims=True) @ v.astype(np.float64)
+    arguments = {"L": 64 * tiles, "Q": q, "K": k, "V": v, "O": np.zeros(shape, np.float32)}
+    # Weights are rounded to f16 before they meet V.
+    return Launch(heads * tiles, arguments, "O", exact, np.full(shape, 2e-3))
+
+
 def _sgemm(rows: int, columns: int, step: int = 1) -> Callable[[Random, int, int, int], Launch]:
     """Launches of a kernel of `rows` x `columns` elements a block; n and k count `step`s."""
 
@@ -193,6 +259,15 @@ LAUNCHES: dict[str, Sizes] = {
     "tf32_matmul": Sizes(
         tf32_matmul, ((16, 8, 8), (1, 1, 1), (35, 21, 19), (16, 8, 0)), (40, 30, 40), (16, 8, 16)
     ),
+    "last_block_sum": Sizes(last_block_sum, ((1, 1), (5000, 7)), (3000, 5), (1500, 3)),
+    "online_softmax": Sizes(online_softmax, ((3, 1), (2, 300)), (3, 400), (1, 300)),
+    "layer_norm": Sizes(layer_norm, ((3, 1), (2, 300)), (3, 400), (1, 300)),
+    "batched_transpose": Sizes(
+        batched_transpose, ((1, 32, 32), (3, 1, 40), (2, 70, 45)), (3, 60, 60), (2, 33, 64)
+    ),
+    "stencil": Sizes(stencil, ((1, 1), (16, 32), (37, 70)), (50, 90), (17, 33)),
+    "row_argmax": Sizes(row_argmax, ((1, 1), (19, 77)), (30, 200), (1, 1)),
+    "attention": Sizes(attention, ((1, 1), (2, 2)), (2, 3), (1, 3)),
     "sgemm_naive": Sizes(
         _sgemm(32, 32), ((1, 1, 1), (33, 65, 7), (32, 32, 0)), (70, 70, 40), (1, 1, 1)
     ),

@@ -29,6 +29,13 @@ BARRIERS = {
     "row_softmax": {"bar.sync": 3},
     "histogram": {"bar.sync": 2},
     "prefix_scan": {"bar.sync": 3},
+    "last_block_sum": {"bar.sync": 3, "bar.red.or.pred": 1},
+    "online_softmax": {"bar.sync": 1},
+    "layer_norm": {"bar.sync": 3},
+    "batched_transpose": {"bar.sync": 1},
+    "stencil": {"bar.sync": 1},
+    "row_argmax": {},
+    "attention": {"bar.sync": 2},
     "sgemm_naive": {},
     "sgemm_coalesced": {},
     "sgemm_tiled": {"bar.sync": 2},
@@ -60,6 +67,11 @@ def test_every_example_is_here() -> None:
 def test_barriers_are_those_of_the_plan(name: str) -> None:
     lines = [line.split()[0] for line in example(name).ptx.splitlines() if line.startswith("\tbar")]
     assert {each.rstrip(";"): lines.count(each) for each in lines} == BARRIERS[name]
+
+
+@pytest.mark.parametrize("name", BARRIERS)
+def test_arrays_stay_in_registers(name: str) -> None:
+    assert ".local" not in example(name).ptx
 
 
 @pytest.mark.parametrize("plan", SCHEDULES.values(), ids=SCHEDULES)
