@@ -57,7 +57,7 @@ REFUSED = {
     "negative": "n >= 0 and (m == 0 or n / m < 4)",
     "floats": "not flag or s > -2.5",
     "narrow": "i16(n) < i16(100)",
-    "least": "min(w, 5) == 5",
+    "least": "min(w, i64(5)) == i64(5)",
 }
 
 

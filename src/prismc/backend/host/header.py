@@ -47,7 +47,7 @@ def emit_header(module: HostModule, sink: Sink) -> str:
         *(_constants(kernel.entry, module) for kernel in module.kernels),
         _description(module),
         *(_launch(index, kernel.entry, module) for index, kernel in enumerate(module.kernels)),
-        _load_file(module),
+        _loading(module),
         "#endif",
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -63,7 +63,7 @@ def wrapper(kernel: KernelEntry, parameter: KernelParameter) -> str:
 
 def _names(module: HostModule) -> Iterator[tuple[str, Span, str]]:
     """Each name that the header declares for its module: where it comes from, what for."""
-    for suffix in ("module_", "images", "state_", "functions_", "load_file"):
+    for suffix in ("module_", "images", "state_", "functions_", "load", "load_file"):
         yield f"{module.name}_{suffix}", NOWHERE, f"file `{module.source}`"
     for kernel in module.kernels:
         entry = kernel.entry
@@ -274,8 +274,14 @@ def _conditions(kernel: KernelEntry) -> Iterator[str]:
     yield "#pragma GCC diagnostic pop"
 
 
-def _load_file(module: HostModule) -> str:
-    return f"""#ifdef PRISM_IMAGES_FROM_FILES
+def _loading(module: HostModule) -> str:
+    return f"""/* Load the kernels for this thread's context now; the first launch would. */
+PRISM_INLINE_ prism_status {module.name}_load(void)
+{{
+    return prism_load_({module.name}_module_());
+}}
+
+#ifdef PRISM_IMAGES_FROM_FILES
 /* Read a cubin, fatbin or PTX file of the same build; the first launch loads it. */
 PRISM_INLINE_ prism_status {module.name}_load_file(const char *path)
 {{

@@ -775,6 +775,40 @@ PRISM_INLINE_ prism_status prism_refuse_(const char *kernel, const char *conditi
         PRISM_WRONG_ARGUMENT, "%s: the arguments do not keep to `%s`", kernel, condition);
 }
 
+/* A kernel's function in the current context, loaded if it is not, and a copy of its slot. */
+PRISM_INLINE_ prism_status prism_need_function_(
+    const prism_module_ *module, unsigned number, struct CUfunc_st **function, prism_slot_ *slot)
+{
+    prism_slot_ *place = NULL;
+    prism_status status;
+    prism_lock_(&module->state->lock);
+    status = prism_need_slot_(module, &place);
+    if (status == PRISM_OK) {
+        size_t row = (size_t)(place - module->state->slots) * module->kernel_count;
+        *slot = *place;
+        *function = module->functions[row + number];
+        if (!*function)
+            status = prism_prepare_(module, &module->kernels[number], place, function);
+        if (status == PRISM_OK)
+            module->functions[row + number] = *function;
+    }
+    prism_unlock_(&module->state->lock);
+    return status;
+}
+
+/* Load all kernels of a module, so that no launch has to. */
+PRISM_INLINE_ prism_status prism_load_(const prism_module_ *module)
+{
+    prism_driver_ *driver = NULL;
+    struct CUfunc_st *function = NULL;
+    prism_slot_ slot;
+    unsigned number;
+    prism_status status = prism_need_driver_(&driver);
+    for (number = 0; number < module->kernel_count && status == PRISM_OK; number++)
+        status = prism_need_function_(module, number, &function, &slot);
+    return status;
+}
+
 PRISM_INLINE_ prism_status prism_launch_(
     const prism_module_ *module, unsigned number, prism_grid grid, prism_stream stream,
     void **arguments)
@@ -782,27 +816,15 @@ PRISM_INLINE_ prism_status prism_launch_(
     const prism_kernel_ *kernel = &module->kernels[number];
     struct CUfunc_st *function = NULL;
     prism_driver_ *driver = NULL;
-    prism_slot_ *place = NULL, slot = {NULL, 0, NULL, 0, 0};
+    prism_slot_ slot = {NULL, 0, NULL, 0, 0};
     unsigned shared, threads = kernel->threads;
     prism_status status = prism_check_grid_(kernel, grid);
     if (status == PRISM_OK && PRISM_CHECKS)
         status = prism_check_pointers_(kernel, arguments);
     if (status == PRISM_OK)
         status = prism_need_driver_(&driver);
-    if (status != PRISM_OK)
-        return status;
-    prism_lock_(&module->state->lock);
-    status = prism_need_slot_(module, &place);
-    if (status == PRISM_OK) {
-        size_t row = (size_t)(place - module->state->slots) * module->kernel_count;
-        slot = *place;
-        function = module->functions[row + number];
-        if (!function)
-            status = prism_prepare_(module, kernel, place, &function);
-        if (status == PRISM_OK)
-            module->functions[row + number] = function;
-    }
-    prism_unlock_(&module->state->lock);
+    if (status == PRISM_OK)
+        status = prism_need_function_(module, number, &function, &slot);
     if (status != PRISM_OK)
         return status;
     shared = kernel->dynamic_shared[slot.target];
