@@ -6,7 +6,7 @@ A fence holds assignments of NumPy expressions to the kernel's parameters and to
     check: EXPRESSION       arrays that the kernel may write have their content after the launch
     finds: BOUNDS           the emulator must find a fault of this kind, and no other
 
-(`np`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line, no fault may
+(`np`, `ml_dtypes`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line, no fault may
 be found.
 """
 
@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from prismc.emulator.api import RunResult
@@ -88,7 +89,9 @@ def has_faults_without(run: Run, number: int, plan: Plan) -> bool:
 
 def _names(run: Run) -> dict[str, Any]:
     """What the assignments of a fence define."""
-    names: dict[str, Any] = {"np": np, "rng": np.random.default_rng(7), "Buffer": Buffer}
+    names: dict[str, Any] = {
+        "np": np, "ml_dtypes": ml_dtypes, "rng": np.random.default_rng(7), "Buffer": Buffer
+    }  # fmt: skip
     for line in run.lines:
         if not _STATEMENT.match(line):
             exec(line, names)
