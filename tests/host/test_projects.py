@@ -181,10 +181,9 @@ def cmake(request: pytest.FixtureRequest, prismc: Path) -> Callable[..., str]:
     def build(folder: Path, *options: str, compiler: str = "gcc") -> str:
         require(COMPILERS[compiler][0])
         if not (folder / "build").exists():
-            where = run([prismc, "--cmake-dir"], folder).rstrip("\n")
             run(
                 ["cmake", "-S", ".", "-B", "build", "-G", request.param,
-                 f"-DCMAKE_C_COMPILER={COMPILERS[compiler][0]}", f"-Dprismc_DIR={where}",
+                 f"-DCMAKE_C_COMPILER={COMPILERS[compiler][0]}",
                  f"-DPRISMC_EXECUTABLE={prismc}"],
                 folder,
             )  # fmt: skip
