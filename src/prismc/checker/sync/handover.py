@@ -166,7 +166,7 @@ class _Planner:
             return []
         found: dict[tuple[int, int], list[Conflict]] = {}
         where = arms_of(place.items)
-        for conflict in self._left(place.region, place.loop, self._conflicts):
+        for conflict in self._missing(place, Trial(place.loop, (), ()), is_async=True):
             if conflict.is_own:
                 continue
             earlier = where.get(conflict.earlier.number)
@@ -204,11 +204,12 @@ class _Planner:
             if access.footprint.threads & threads and self._conflicts.memory_of(access) in memory
         )
 
-    def _left(self, region: Region, loop: Loop, conflicts: Conflicts) -> tuple[Conflict, ...]:
-        """What has no order in a loop by itself, or may be on its way."""
-        top = replace(region, body=(loop,))
-        alone = replace(self._graph, top=top)
-        return (*verify(alone, conflicts, {}).conflicts, *unfinished(top, conflicts))
+    def _missing(self, place: Place, trial: Trial, *, is_async: bool) -> tuple[Conflict, ...]:
+        """What has no order in a loop by itself, or (where there are asynchronous accesses) may be
+        on its way."""
+        conflicts, top = self.knowing(trial.phases), replace(place.region, body=(trial.loop,))
+        found = verify(replace(self._graph, top=top), conflicts, {}).conflicts
+        return (*found, *unfinished(top, conflicts)) if is_async else found
 
     # ----------------------------------------------------------------------- barriers
 
@@ -257,7 +258,7 @@ class _Planner:
             where = arms_of(items_of(rest.loop.body, place.region, (), ()))
             passed = tuple(
                 conflict
-                for conflict in self._left(place.region, rest.loop, self.knowing(rest.phases))
+                for conflict in self._missing(place, rest, is_async=bool(self._left_by(pair)))
                 if where.get(conflict.earlier.number) != where.get(conflict.later.number)
             )
             for step in trial.steps[index]:
