@@ -74,6 +74,11 @@ def test_arrays_stay_in_registers(name: str) -> None:
     assert ".local" not in example(name).ptx
 
 
+@pytest.mark.parametrize("name", BARRIERS)
+def test_arrays_stay_in_registers(name: str) -> None:
+    assert ".local" not in example(name).ptx
+
+
 @pytest.mark.parametrize("plan", SCHEDULES.values(), ids=SCHEDULES)
 @pytest.mark.parametrize(
     ("name", "sizes"),

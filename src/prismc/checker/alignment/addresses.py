@@ -43,13 +43,16 @@ class Part(NamedTuple):
 
 class Address(NamedTuple):
     """The parts, the last one the base. `parted` is an index function on the way that may move the
-    elements of one access apart."""
+    elements of one access apart. `placed` is the whole address where a layout was looked into."""
 
     parts: tuple[Part, ...]
     parted: typed.IndexFunction | None = None
+    placed: Residue | None = None
 
     @property
     def residue(self) -> Residue:
+        if self.placed is not None:
+            return self.placed
         total = exactly(0)
         for part in self.parts:
             total = combine("+", total, part.residue)
@@ -107,7 +110,7 @@ class Addresses:
         if isinstance(pointer, typed.Slot):
             start = pointer.index * size_of(pointer.variable.type)
             base = combine("+", _start(pointer.variable), exactly(start))
-            return _ended(parts, _by_layout(base, pointer.variable), pointer, pointer.variable)
+            return self._in_array(parts, base, pointer, pointer.variable, index)
         if not isinstance(pointer, typed.Read):
             return _ended(parts, multiple_of(element), pointer, None)
         variable = pointer.variable
@@ -119,6 +122,8 @@ class Addresses:
             source = self._values.definition_of(variable)
             if source is not None:
                 return self._from(source, index, parts, element, lanes)
+            if variable.kind is typed.VariableKind.SHARED:
+                return self._in_array(parts, _start(variable), pointer, variable, index)
             base = self._base(variable, element, frozenset())
             return _ended(parts, base, pointer, variable)
         if view.function is not None:
@@ -129,6 +134,23 @@ class Addresses:
             total = combine("+", index.residue, offset.residue)
             index = Known(total, index.low + offset.low, index.high + offset.high)
         return self._from(view.source, index, parts, element, lanes)
+
+    def _in_array(
+        self,
+        parts: list[Part],
+        base: Residue,
+        pointer: typed.Expression,
+        shared: typed.Variable,
+        index: Known,
+    ) -> Address:
+        """An element of a shared array, or of its slot that begins at `base`."""
+        address = _ended(parts, _by_layout(base, shared), pointer, shared)
+        place = None if shared.layout is None else self._values.applied(shared.layout, index)
+        if place is None or not isinstance(shared.type, ArrayType):
+            return address
+        size = exactly(size_of(shared.type.element))
+        placed = combine("+", base, combine("*", place.residue, size))
+        return address._replace(placed=better(address.residue, placed))
 
     def _mapped(
         self,

@@ -268,6 +268,15 @@ class Values:
         with self.binding(dict(zip(call.callee.parameters, known, strict=True))):
             return self._value(result)
 
+    def applied(self, function: typed.Instance, argument: Known) -> Known | None:
+        """What a function of one number gives, if it is one `return`."""
+        body = self._bodies.get(function.symbol)
+        result = None if body is None else only_result(body)
+        if result is None:
+            return None
+        with self.binding({function.parameters[0]: argument}):
+            return self._value(result)
+
     # ------------------------------------------------------------------ variables
 
     def _variable(self, variable: typed.Variable) -> Known | None:
