@@ -402,3 +402,13 @@ def test_an_operation_that_is_not_planned_cannot_be_left_out(
     assert ran.code == 2
     assert ran.err.startswith("error[P0756]: `--drop-sync 1`: operations of this program's plan: 1")
     assert not (tmp_path / "turn.cu").exists()
+
+
+def test_sarif_and_annotations(prismc: Runner) -> None:
+    ran = prismc("check", "good.prism", "bad.prism", "--format", "sarif")
+    (result,) = json.loads(ran.out)["runs"][0]["results"]
+    assert (ran.code, result["ruleId"], ran.err) == (1, BAD_CODE, "")
+    ran = prismc("build", "bad.prism", "--format", "github")
+    assert ran.code == 1
+    assert ran.out.startswith("::error file=bad.prism,line=3,")
+    assert prismc("check", "good.prism", "--format", "github") == Ran(0, "", "")

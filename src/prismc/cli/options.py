@@ -21,7 +21,8 @@ MAX_ERRORS = 50
 
 
 class Presentation(Value):
-    """How diagnostics are shown: `format` text or json, `color` auto, always or never."""
+    """How diagnostics are shown: `format` text, json, sarif or github; `color` auto, always or
+    never."""
 
     format: str
     color: str
@@ -94,9 +95,10 @@ def compile_options(command: Command) -> Command:
     option = click.option(
         "--format",
         "format_",
-        type=click.Choice(["text", "json"]),
+        type=click.Choice(["text", "json", "sarif", "github"]),
         default="text",
-        help="How diagnostics are written; json is one object on standard output.",
+        help="How diagnostics are written; those for machines go to standard output: one object of "
+        "JSON or SARIF, or annotations for GitHub Actions.",
     )
     return option(program_options(command))
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from prismc.cli.options import Presentation
+from prismc.diagnostics.github import render_github
 from prismc.diagnostics.record import render_json
 from prismc.diagnostics.style import Role, Style, plain
 from prismc.diagnostics.text import render_problems
@@ -45,14 +46,24 @@ def style_for(stream: TextIO, color: str) -> Style:
 def show_problems(
     session: Session, presentation: Presentation, stream: TextIO, *, output_is_taken: bool = False
 ) -> None:
-    """Write the problems of a run: text to `stream`; JSON to standard output, or to standard error
-    where the run's own result goes to standard output."""
-    if presentation.format == "json":
-        taken = sys.stderr if output_is_taken else sys.stdout
-        write(taken, render_json(session.problems, session.files))
+    """Write the problems of a run: text to `stream`; what is for machines to standard output, or to
+    standard error where the run's own result goes to standard output."""
+    problems, files = session.problems, session.files
+    if presentation.format == "text":
+        style = style_for(stream, presentation.color)
+        write(stream, render_problems(problems, files, style, presentation.max_errors))
         return
-    style = style_for(stream, presentation.color)
-    write(stream, render_problems(session.problems, session.files, style, presentation.max_errors))
+    match presentation.format:
+        case "sarif":
+            # Only those who ask for it pay for its imports.
+            from prismc.diagnostics.sarif import render_sarif
+
+            text = render_sarif(problems, files, session.exit_code)
+        case "github":
+            text = render_github(problems, files)
+        case _:
+            text = render_json(problems, files)
+    write(sys.stderr if output_is_taken else sys.stdout, text)
 
 
 def write(stream: TextIO, text: str) -> None:

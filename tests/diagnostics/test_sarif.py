@@ -1,0 +1,108 @@
+"""SARIF: the standard's form, nothing lost, nothing taken for a placeholder or a link."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from prismc.diagnostics.problem import Fix, Problem, Related, Severity
+from prismc.diagnostics.sarif import render_sarif
+from prismc.source.files import Files
+from prismc.source.span import NOWHERE, Span
+from support.checking import check_texts
+
+SCHEMA = json.loads((Path(__file__).parent / "sarif.schema.json").read_text())
+
+
+class Odd(Problem):
+    code, title = "P0399", "it is odd"
+    severity = Severity.WARNING
+    message = "`{name}` is odd"
+    label = "this one"
+    help_text = "make it even"
+
+    name: str
+
+
+class Missing(Problem):
+    code, title = "P0398", "it is missing"
+    is_environment = True
+
+
+def run_of(problems: list[Problem], files: Files, exit_code: int = 1) -> dict[str, Any]:
+    log = json.loads(render_sarif(problems, files, exit_code))
+    jsonschema.validate(log, SCHEMA)
+    run: dict[str, Any] = log["runs"][0]
+    for result in run["results"]:
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+    return run
+
+
+def test_everything_is_told() -> None:
+    files = Files()
+    files.overlay("a b/k.prism", "one\ntwo é three\n")
+    at = Span("a b/k.prism", 10, 15)
+    problem = Odd(
+        at=at,
+        name="three",
+        related=(Related(at=Span("/lib/m.prism", 0, 3), message="as here"),),
+        notes=("a note",),
+        fixes=(Fix(at=Span(at.file, 8, 8), text="x", title="add x", is_certain=False),),
+    )
+    run = run_of([problem], files)
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["shortDescription"] == {"text": "it is odd"}
+    assert rule["defaultConfiguration"] == {"level": "warning"}
+    (result,) = run["results"]
+    assert result["level"] == "warning"
+    assert result["message"]["text"] == "`three` is odd\na note\nhelp: make it even"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "a%20b/k.prism"}
+    assert place["region"] == {"startLine": 2, "startColumn": 7, "endLine": 2, "endColumn": 12}
+    label, second = result["relatedLocations"]
+    assert (label["message"]["text"], label["physicalLocation"]) == ("this one", place)
+    assert second["physicalLocation"]["artifactLocation"] == {"uri": "file:///lib/m.prism"}
+    (fix,) = result["fixes"]
+    assert fix["properties"] == {"certain": False}
+    (replacement,) = fix["artifactChanges"][0]["replacements"]
+    assert replacement["insertedContent"] == {"text": "x"}
+    assert replacement["deletedRegion"]["startColumn"] == 5
+
+
+def test_the_machine_is_no_result() -> None:
+    run = run_of([Missing(at=NOWHERE)], Files(), exit_code=2)
+    assert run["results"] == []
+    (invocation,) = run["invocations"]
+    assert (invocation["executionSuccessful"], invocation["exitCode"]) == (False, 2)
+    (told,) = invocation["toolExecutionNotifications"]
+    assert told["descriptor"] == {"id": "P0398"}
+
+
+def test_a_clean_run() -> None:
+    run = run_of([], Files(), exit_code=0)
+    assert (run["results"], run["invocations"][0]["executionSuccessful"]) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{0} and }", "{{0}} and }}"),
+        ("f[T=f16](x)", r"f\[T=f16\](x)"),
+        ("thread[1] (one)", "thread[1] (one)"),
+    ],
+)
+def test_what_looks_like_markup_is_text(text: str, shown: str) -> None:
+    problem = Odd(at=Span("k.prism", 0, 0), name=text)
+    (result,) = run_of([problem], Files())["results"]
+    assert result["message"]["text"].startswith(f"`{shown}` is odd")
+
+
+def test_rules_carry_their_pages() -> None:
+    session = check_texts({"k.prism": "def f():\n    pass;\n"}, "k.prism")
+    run = run_of(list(session.problems), session.files)
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["help"]["markdown"].startswith("# P0108: a semicolon\n")
