@@ -1,4 +1,4 @@
-"""Fuzz `check` or `fmt`, guided by coverage: inputs that reach new code are kept and changed further.
+"""Fuzz `check` or `fmt`, guided by coverage: inputs that reach new code are changed further.
 
     pip install '.[fuzz]'
     python benchmarks/fuzz_guided.py check --seconds 3600 [--corpus FOLDER]
@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 with atheris.instrument_imports(include=["prismc"]):
     # What the stages import when they run is instrumented only if it is imported here.
     import prismc.checker.check
+    import prismc.frontend.format  # noqa: F401
     import prismc.frontend.modules  # noqa: F401
     from prismc.diagnostics.text import render_problem
     from prismc.driver.formatting import format_file
