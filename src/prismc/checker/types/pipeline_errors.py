@@ -1,4 +1,4 @@
-"""P0365 on: what the rings and regions of a `pipeline` may be."""
+"""P0365 to P0368, P0612: what the rings and regions of a `pipeline` may be."""
 
 from __future__ import annotations
 
@@ -52,3 +52,15 @@ class BadRegion(Problem):
 
     what: str
     advice: str
+
+
+class UnevenRings(Problem):
+    code = "P0612"
+    title = "a ring that is not filled in every iteration"
+    message = "`{name}` is not filled whenever `{other}` is: its slot would hold old elements"
+    label = "filled {where}"
+    help_text = "fill all rings of the pipeline under the same conditions"
+
+    name: str
+    other: str
+    where: str

@@ -21,6 +21,7 @@ from prismc.checker.types.guards import Guard
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.pipeline_errors import BadRing
 from prismc.checker.types.regions import check_regions
+from prismc.checker.types.ring_paths import check_paths
 from prismc.checker.types.ring_threads import run_apart
 from prismc.frontend import ast
 from prismc.frontend.walk import walk
@@ -227,7 +228,7 @@ class Pipelines(Constructs):
             self._view_of(ring, variable, slot, produces=produces)
             for ring, variable in zip(node.rings, rings, strict=True)
         )
-        return typed.Narrow(
+        narrow = typed.Narrow(
             id=self.id(),
             span=node.span,
             kind=typed.NarrowKind.PARTITION,
@@ -235,6 +236,10 @@ class Pipelines(Constructs):
             body=self.statements(node.produce if produces else node.consume),
             header=node.header,
         )
+        if produces and slot == 0 and not self.is_failed:
+            for problem in check_paths(narrow):
+                self.report(problem)
+        return narrow
 
     def _exists(self, declared: typed.Declare, over: Range) -> Callable[[], typed.Expression]:
         """The condition that an iteration exists, made anew with each call."""
