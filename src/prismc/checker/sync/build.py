@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard, Prover, World
+from prismc.checker.sync.copies import with_joined_copies
 from prismc.checker.sync.coverage import NONE, Queue, commit
 from prismc.checker.sync.cycles import cycles_of
 from prismc.checker.sync.definitions import Definitions
@@ -245,6 +246,7 @@ class _Builder:
             nodes = self.sequence(
                 statement.body, replace(here, region=statement.id, loads=loads or here.loads)
             )
+            nodes = with_joined_copies(nodes, self._accesses.made)
             for queue in _queues(nodes):
                 commit = _commit(statement, queue)
                 is_load = isinstance(queue, Loads)

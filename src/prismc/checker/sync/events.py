@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.coverage import NONE, barrier
-from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.extents import extent_at
+from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.summaries import FunctionSummary, Lifter
@@ -220,9 +220,12 @@ class Events:
         conflict with one another."""
         is_atomic = isinstance(parameter.type, PointerType) and parameter.type.is_atomic
         effects = call.callee.effects
+        queue = _queue(call.callee, parameter, kind)
         is_write = kind is not AccessKind.READ
-        extent = extent_at(call, parameter, self._accesses.evaluator, is_write=is_write)
-        element, lanes = (None, 1) if extent is None else extent
+        element, lanes = None, 1
+        if is_write or queue is None:  # where copies come from is looked at as a whole
+            extent = extent_at(call, parameter, self._accesses.evaluator, is_write=is_write)
+            element, lanes = (None, 1) if extent is None else extent
         return self._accesses.access(
             AccessKind.UPDATE if is_atomic else kind,
             argument,
@@ -230,7 +233,7 @@ class Events:
             here,
             lanes=lanes,
             at=call.span,
-            queue=_queue(call.callee, parameter, kind),
+            queue=queue,
             agent=Agent.GENERIC if effects is None else effects.agent,
         )
 

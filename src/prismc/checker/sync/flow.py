@@ -105,14 +105,21 @@ class State:
     def barrier(self, order: Coverage) -> None:
         """All threads of each unit wait for one another here, or what else `order` says happens."""
         self._through = then(self._through, order)
-        is_total = self._conflicts.settles_all(order)
-        for memory, behind in list(self._pending.items()):
-            copies = [item for item in behind.values() if item.access.is_async]
-            if not copies and order.of_accesses().is_nothing:
-                continue
-            self._pending[memory] = {}
-            for pending in copies if is_total else behind.values():
-                self._add(_after(pending, order))
+        settles = self._conflicts.settles_all(order)
+        of_accesses = order.of_accesses()
+        for memory, behind in self._pending.items():
+            kept: dict[_Key, Pending] = {}
+            for key, pending in behind.items():
+                is_copy = pending.access.queue is not None
+                step = order if is_copy else of_accesses
+                if step.is_nothing:
+                    kept[key] = pending
+                elif is_copy or not settles:
+                    after = then(pending.after, step)
+                    moved = Pending(access=pending.access, after=after, crossed=pending.crossed)
+                    if not self._conflicts.is_settled(moved):
+                        kept[key] = moved
+            self._pending[memory] = kept
 
     def apply(self, summary: Summary) -> None:
         """Go past a node."""

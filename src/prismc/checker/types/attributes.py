@@ -287,13 +287,15 @@ class Attributes(Pipelines):
         parts = {one.name.text: one.value for one in effect.named}
         if not parts:
             return
-        if "bytes" not in parts or not parts.keys() <= {"element", "bytes"} or len(named) != 1:
+        is_whole = "bytes" in parts and parts.keys() <= {"element", "bytes"}
+        if not is_whole or len(effect.arguments) != 1:
             reason = "this is no part of one parameter's memory"
             advice = "write `writes(p, element = i, bytes = n)`, or the parameter alone"
             self._bad_attribute(effect, "effects", reason, advice)
             return
-        of = named[0].type
-        if not isinstance(of, PointerType):
+        if not named:
+            return
+        if not isinstance(named[0].type, PointerType):
             self._bad_attribute(effect, "effects", "this is no pointer", "name the array alone")
             return
         element = parts.get("element")
