@@ -18,10 +18,14 @@ from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.source.record import replace
 from prismc.source.span import Span
+from support.checking import check_texts
 from support.spec_page import Case, expected_of, read_cases
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = ("async", "barriers", "exits", "finish", "pipeline", "split", "synchronisation", "worked")
+PAGES = (
+    "async", "barriers", "bulk", "exits", "finish", "handover", "hopper", "pipeline", "split",
+    "synchronisation", "wgmma", "worked",
+)  # fmt: skip
 CASES = [
     case
     for page in PAGES
@@ -46,10 +50,8 @@ def _place(span: Span) -> str:
     return f"at byte {span.start}"
 
 
-def check_text(files: dict[str, str], root: str) -> list[str]:
-    session = Session(Options())
-    for name, text in files.items():
-        session.files.overlay(name, text)
+def check_text(files: dict[str, str], root: str, flags: str = "") -> list[str]:
+    session = check_texts(files, root, flags)
     checked = run_stages(session, session.files.known(root), CHECKS)
     return [] if session.sink.has_errors() else faults_of(checked)
 
@@ -62,7 +64,7 @@ def test_programs_of_pages(page: str) -> None:
 
 
 def _check_case(case: Case) -> list[str]:
-    return check_text(case.texts, case.root)
+    return check_text(case.texts, case.root, case.flags)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.prism")), ids=lambda p: p.stem)
