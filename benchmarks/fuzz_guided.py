@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 with atheris.instrument_imports(include=["prismc"]):
     # What the stages import when they run is instrumented only if it is imported here.
     import prismc.checker.check
-    import prismc.frontend.format  # noqa: F401
+    import prismc.frontend.format
     import prismc.frontend.modules  # noqa: F401
     from prismc.diagnostics.text import render_problem
     from prismc.driver.formatting import format_file
