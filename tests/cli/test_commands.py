@@ -412,3 +412,33 @@ def test_sarif_and_annotations(prismc: Runner) -> None:
     assert ran.code == 1
     assert ran.out.startswith("::error file=bad.prism,line=3,")
     assert prismc("check", "good.prism", "--format", "github") == Ran(0, "", "")
+
+
+def test_denied_warnings(prismc: Runner, tmp_path: Path) -> None:
+    (tmp_path / "race.prism").write_text(RACE)
+    assert prismc("check", "race.prism").code == 0
+    ran = prismc("check", "race.prism", "--deny", "warnings")
+    assert (ran.code, ran.out.splitlines()[0][:13]) == (1, "error[P0603]:")
+    assert prismc("check", "race.prism", "--deny", "p0603").code == 1
+    assert prismc("check", "race.prism", "--allow", "P0603") == Ran(0, "", "")
+    assert prismc("check", "race.prism", "--deny", "warnings", "--allow", "P0603").code == 0
+    assert prismc("build", "race.prism", "--emit", "cuda", "--deny", "P0603").code == 1
+    assert not (tmp_path / "race.cu").exists()
+    assert prismc("build", "race.prism", "--emit", "cuda", "--deny", "P0757").code == 1
+    assert prismc("build", "race.prism", "--emit", "cuda").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--allow", "P0405"], "P0405 is an error"),
+        (["--deny", "P0405"], "P0405 is an error"),
+        (["--deny", "P603"], "did you mean `P0603`?"),
+        (["--allow", "warnings"], "no diagnostic has the code"),
+        (["--allow", "P0603", "--deny", "P0603"], "P0603 is both denied and allowed"),
+    ],
+)
+def test_codes_of_warnings_only(prismc: Runner, options: list[str], words: str) -> None:
+    ran = prismc("check", "good.prism", *options)
+    assert ran.code == 2
+    assert words in ran.err

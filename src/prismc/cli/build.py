@@ -15,12 +15,14 @@ from prismc.cli.options import (
     Presentation,
     asserts_option,
     cache_option,
+    chosen_strictness,
     chosen_targets,
     compile_options,
     compiler_options,
     footprints_option,
     jobs_option,
     keep_source,
+    strictness_options,
     sync_option,
     target_option,
 )
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
 )
 @jobs_option
 @cache_option
+@strictness_options
 @compile_options
 def build(
     files: tuple[str, ...],
@@ -122,6 +125,8 @@ def build(
     spills: str,
     jobs: int,
     cache: Cache | None,
+    denied: tuple[str, ...],
+    allowed: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     format_: str,
@@ -145,7 +150,8 @@ def build(
     options = compiler_options(
         chosen[0], defines, include, compiler, dropped_sync, asserts, placement, footprints
     )
-    session = Session(replace(options, spills=spills), cache=cache)
+    strictness = chosen_strictness(denied, allowed)
+    session = Session(replace(options, spills=spills), cache=cache, strictness=strictness)
     roots = [(open_root(session, name), place) for name, place in zip(names, places, strict=True)]
     orders = [
         Order(

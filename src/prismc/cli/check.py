@@ -9,11 +9,13 @@ import click
 from prismc.cli.options import (
     Presentation,
     cache_option,
+    chosen_strictness,
     chosen_targets,
     compile_options,
     compiler_options,
     footprints_option,
     jobs_option,
+    strictness_options,
     sync_option,
     target_option,
 )
@@ -40,6 +42,7 @@ from prismc.source.record import replace
 @footprints_option
 @jobs_option
 @cache_option
+@strictness_options
 @compile_options
 def check(
     paths: tuple[str, ...],
@@ -48,6 +51,8 @@ def check(
     footprints: str,
     jobs: int,
     cache: Cache | None,
+    denied: tuple[str, ...],
+    allowed: tuple[str, ...],
     targets: tuple[str, ...],
     defines: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
@@ -66,7 +71,8 @@ def check(
         )
         for target in chosen_targets(targets)
     ]
-    session = Session(wanted[0], cache=cache)
+    strictness = chosen_strictness(denied, allowed)
+    session = Session(wanted[0], cache=cache, strictness=strictness)
     files = root_files(session, paths)
     check_files(session, files, wanted, jobs)
     show_problems(

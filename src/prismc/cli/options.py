@@ -9,8 +9,12 @@ from typing import Any, TypeVar
 
 import click
 
+from prismc.diagnostics.suggest import did_you_mean
+from prismc.driver.allowances import codes_of_warnings
 from prismc.driver.cache import Cache, open_cache
+from prismc.driver.catalog import problem_classes
 from prismc.driver.options import Options
+from prismc.driver.strictness import ALL_WARNINGS, Strictness
 from prismc.driver.workers import usual_jobs
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
 from prismc.source.record import Value
@@ -101,6 +105,57 @@ def compile_options(command: Command) -> Command:
         "JSON or SARIF, or annotations for GitHub Actions.",
     )
     return option(program_options(command))
+
+
+def _known_codes(
+    context: click.Context, parameter: click.Parameter, named: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Codes of warnings, in capitals; ALL_WARNINGS too for `--deny`."""
+    codes = tuple(code if code == ALL_WARNINGS else code.upper() for code in named)
+    words = (ALL_WARNINGS,) if parameter.name == "denied" else ()
+    if not set(codes) <= set(words):
+        classes = problem_classes()
+        known, warnings = {each.code for each in classes}, codes_of_warnings(classes)
+        for code in codes:
+            if code in known and code not in warnings:
+                message = f"{code} is an error: only warnings can be denied or allowed"
+                raise click.BadParameter(message, context, parameter)
+            if code not in known and code not in words:
+                hint = did_you_mean(code, sorted(known), "`prismc explain` lists all codes")
+                raise click.BadParameter(f"no diagnostic has the code {code!r}; {hint}")
+    return codes
+
+
+def strictness_options(command: Command) -> Command:
+    """`--deny` and `--allow`."""
+    for option in (
+        click.option(
+            "--allow",
+            "allowed",
+            metavar="CODE",
+            multiple=True,
+            callback=_known_codes,
+            help="Do not tell warnings of this code, even where `--deny warnings` is given "
+            "(repeatable). A comment `# prism: allow(CODE) reason` allows a single one.",
+        ),
+        click.option(
+            "--deny",
+            "denied",
+            metavar="CODE|warnings",
+            multiple=True,
+            callback=_known_codes,
+            help="Count warnings of this code, or all, as errors (repeatable).",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_strictness(denied: tuple[str, ...], allowed: tuple[str, ...]) -> Strictness:
+    """What the two options say."""
+    if both := sorted(set(denied) & set(allowed)):
+        raise click.UsageError(f"{both[0]} is both denied and allowed")
+    return Strictness(denied=denied, allowed=allowed)
 
 
 target_option = click.option(

@@ -84,7 +84,7 @@ def build_file(
     """
     modules = [_emitted(session, file, target) for target in targets]
     work = [(m, t) for m, t in zip(modules, targets, strict=True) if m is not None]
-    if len(work) < len(targets) or session.sink.has_errors():
+    if len(work) < len(targets) or session.has_errors():
         return None
     if not all(module.kernels for module, _ in work):
         session.sink.report(NothingToLaunch(at=Span(file.name, 0, 0)))
@@ -105,7 +105,7 @@ def build_file(
     if joint:
         outputs += _joint_outputs(session, file, work, ready, joint, place)
     reports = tuple(report for binary in ready for report in binary.reports)
-    if session.sink.has_errors():
+    if session.has_errors():
         return None
     return Built(outputs=tuple(outputs), reports=reports)
 

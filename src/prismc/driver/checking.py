@@ -23,6 +23,7 @@ def check_files(
 
     What they say does not depend on `jobs`, nor on what the session's cache holds.
     """
+    session.roots.update((file.name, None) for file in files)
     tasks = [_Check(session, file, each) for each in options for file in files]
     for _ in find(session, tasks, jobs):
         pass
@@ -40,7 +41,7 @@ class _Check:
         session.options = self._options
         checked: CheckedProgram | None = run_stages(session, self._file, CHECKS)
         names = None if checked is None else checked.names
-        return {}, [], Texts(session).written_down(session.graph, session.problems, names)
+        return {}, [], Texts(session).written_down(session.graph, session.sink.problems(), names)
 
     def contents(self, record: Json) -> list[bytes | None]:
         return []

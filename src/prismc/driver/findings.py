@@ -123,7 +123,7 @@ def _recalled(session: Session, texts: Texts, task: Task) -> Finding | None:
 def _worked_out(session: Session, task: Task) -> Finding:
     own = session.branch(session.options)
     more, contents, depends = task.work(own)
-    problems = own.problems
+    problems = own.sink.problems()
     record = {**more, "problems": tell(problems), "depends": depends}
     if session.cache and task.key and depends and all(map(_is_lasting, problems)):
         for content in contents:

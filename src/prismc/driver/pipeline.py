@@ -101,6 +101,7 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
     from prismc.checker.sync.races import Races
     from prismc.checker.sync.settings import Placement, SyncSettings
 
+    session.roots[session.root] = None
     options = session.options
     races = Races(options.races)
     settings = SyncSettings(

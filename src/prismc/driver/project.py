@@ -91,6 +91,7 @@ def build_files(
     """
     if _refuse_clashes(session, orders):
         return
+    session.roots.update((order.file.name, None) for order in orders)
     tools = _tools(session, orders)
     tasks = [_Build(session, order, tools, step, writing) for order in orders]
     for number, finding in find(session, tasks, jobs):
@@ -162,6 +163,7 @@ class _Build:
         self._writing = writing
         self._cache = session.cache
         self._options = session.options
+        self._strictness = session.strictness
         self.key = self._key(tools) if session.cache and tools is not None else ""
 
     def _key(self, tools: list[str]) -> str:
@@ -172,7 +174,8 @@ class _Build:
             return ""
         targets = [target.name for target in order.targets]
         kinds = [kind.value for kind in order.kinds]
-        return task_key("build", self._options, order.file, identity, targets, kinds, order.paths)
+        more = (identity, targets, kinds, order.paths, self._strictness)
+        return task_key("build", self._options, order.file, *more)
 
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         order = self._order
@@ -184,7 +187,7 @@ class _Build:
             "outputs": [[os.fspath(each.path), digest(each.content)] for each in outputs],
             "reports": tell(() if built is None else built.reports),
         }
-        depends = Texts(session).written_down(session.graph, session.problems)
+        depends = Texts(session).written_down(session.graph, session.sink.problems())
         return more, [each.content for each in outputs], depends
 
     def contents(self, record: Json) -> list[bytes | None] | None:

@@ -8,6 +8,7 @@ from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
 from prismc.driver.cache import Cache
 from prismc.driver.options import Options
+from prismc.driver.strictness import Strictness, settle
 from prismc.source.files import Files
 
 if TYPE_CHECKING:
@@ -29,13 +30,19 @@ class Session:
 
     With a `cache`, what earlier runs found out is not worked out again. `parsed` holds the trees of
     files that were parsed so far, `graph` the modules of the root that was parsed last, and `made`
-    what each stage made last: for a further target, most stages have nothing new to do.
+    what each stage made last: for a further target, most stages have nothing new to do. `roots` are
+    the files that were checked for their own sake, `strictness` what becomes of warnings.
     """
 
     def __init__(
-        self, options: Options, files: Files | None = None, cache: Cache | None = None
+        self,
+        options: Options,
+        files: Files | None = None,
+        cache: Cache | None = None,
+        strictness: Strictness | None = None,
     ) -> None:
         self.options = options
+        self.strictness = strictness or Strictness()
         self.files = files or Files()
         self.cache = cache
         self.parsed: ParsedFiles = {}
@@ -43,10 +50,11 @@ class Session:
         self.made: dict[str, Made] = {}
         self.sink = Sink()
         self.root = ""
+        self.roots: dict[str, None] = {}
 
     def branch(self, options: Options) -> Session:
         """A session with the files, trees and cache of this one, and problems of its own."""
-        branch = Session(options, self.files, self.cache)
+        branch = Session(options, self.files, self.cache, self.strictness)
         branch.parsed = self.parsed
         return branch
 
@@ -58,7 +66,18 @@ class Session:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        return self.sink.problems()
+        """All problems as they count: warnings denied or left out as the run and comments say."""
+        return settle(
+            self.sink.problems(),
+            self.files,
+            self.roots,
+            self.strictness,
+            tells_unused=self.options.races != "off",
+        )
+
+    def has_errors(self) -> bool:
+        """Whether anything counts as an error, denied warnings included."""
+        return any(problem.severity is Severity.ERROR for problem in self.problems)
 
     @property
     def exit_code(self) -> int:
