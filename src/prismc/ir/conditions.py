@@ -10,7 +10,7 @@ class Formula(Value):
     """A value that a host computes, of type `scalar`.
 
     `operator` is `parameter` (called `name`; a pointer only inside of `aligned`), `constant`,
-    `aligned` (a parameter, and bytes as a constant), `not`, `negate`, `convert`, or one of two
+    `aligned` (an address, and bytes as a constant), `not`, `negate`, `convert`, or one of two
     operands as the language spells it: `+ - * / % << >> & | ^ == != < <= > >= and or min max`.
     Integers behave as in C.
     """

@@ -196,6 +196,8 @@ class BodyChecker:
             return Failure(Explanation("", (note,), "use `at`"), is_parted=True)
         if address.residue.zeros >= multiple_of(size).bits:
             return None
+        if self._conditions.is_stated(pointer, index, size):
+            return None
         assert isinstance(pointer.type, PointerType)
         element = size_of(pointer.type.element)
         return Failure(self._explainer.address(address, size, element))

@@ -170,7 +170,18 @@ class Conditions:
 
     def alignment_key(self, condition: typed.Builtin) -> Key | None:
         """What says the same as `aligned(p, i, bytes)` for an equal index."""
-        pointer, index, wanted = self.alignment(condition)
+        return self._aligned_key(*self.alignment(condition))
+
+    def is_stated(
+        self, pointer: typed.Expression, index: typed.Expression | None, size: int
+    ) -> bool:
+        """Whether it is assumed that an element is aligned to `size` bytes, or to more."""
+        keys = (self._aligned_key(pointer, index, size << more) for more in range(8))
+        return any(key in self._values.facts.conditions for key in keys)
+
+    def _aligned_key(
+        self, pointer: typed.Expression, index: typed.Expression | None, wanted: int | None
+    ) -> Key | None:
         pointer = self._addresses.argument(pointer)
         place = number(0) if index is None else self._values.value(index)
         if not isinstance(pointer, typed.Read) or wanted is None or place.key is None:

@@ -42,10 +42,28 @@ def _formula(expression: typed.Expression) -> Formula | None:
             return _applied(operator, scalar, left, right)
         case typed.Logical(operator=operator, left=left, right=right):
             return _applied(operator, scalar, left, right)
+        case typed.Builtin(name="aligned", arguments=(pointer, index, wanted)):
+            return _aligned_element(scalar, pointer, index, wanted)
         case typed.Builtin(name="aligned" | "min" | "max" as name, arguments=arguments):
             return _applied(name, scalar, *arguments)
         case _:
             return None
+
+
+def _aligned_element(
+    scalar: Scalar, pointer: typed.Expression, index: typed.Expression, wanted: typed.Expression
+) -> Formula | None:
+    """`aligned(p, i, bytes)`: the address of an element in place of the pointer's."""
+    base, place, number = _formula(pointer), _formula(index), _formula(wanted)
+    if base is None or place is None or number is None:
+        return None
+    assert isinstance(pointer.type, model.PointerType)
+    size = Formula(operator="constant", scalar=U64, constant=model.size_of(pointer.type.element))
+    address = Formula(operator="convert", scalar=U64, operands=(base,))
+    offset = Formula(operator="convert", scalar=U64, operands=(place,))
+    moved = Formula(operator="*", scalar=U64, operands=(offset, size))
+    place_of = Formula(operator="+", scalar=U64, operands=(address, moved))
+    return Formula(operator="aligned", scalar=scalar, operands=(place_of, number))
 
 
 def _applied(operator: str, scalar: Scalar, *operands: typed.Expression) -> Formula | None:
