@@ -63,7 +63,7 @@ class AssumptionNeed(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"that `{readable(self.condition)}`"
+        return f"`{readable(self.condition)}`"
 
     def problem(self, said: Explanation, *, is_broken: bool, is_parted: bool) -> Problem:
         """The refusal of this call."""

@@ -63,6 +63,7 @@ class Values:
         self._threads = body.instance.threads
         self._bodies = bodies
         self._sources: dict[typed.Variable, list[Source]] = {}
+        self._assigned: set[typed.Variable] = set()
         self.views: dict[typed.Variable, typed.View] = {}
         self._settled: dict[typed.Variable, Known] = {}
         self._open: dict[typed.Variable, Known | None] = {}
@@ -105,6 +106,7 @@ class Values:
     def _assign(self, place: typed.Place, source: Source) -> None:
         if isinstance(place, typed.VariablePlace):
             self._define(place.variable, (source,))
+            self._assigned.add(place.variable)
 
     def pointers_of(self, variable: typed.Variable) -> list[typed.Expression | None]:
         """What a pointer variable is given anywhere; None for a parameter's or call's pointer."""
@@ -119,8 +121,8 @@ class Values:
         return pointer in self.views or self.is_stable(pointer)
 
     def is_stable(self, variable: typed.Variable) -> bool:
-        """Whether the variable has one definition, so that it names one value at a time."""
-        return len(self._sources.get(variable, ())) == 1
+        """Whether the variable has its value from its declaration: it names one at a time."""
+        return variable not in self._assigned and len(self._sources.get(variable, ())) == 1
 
     # ------------------------------------------------------------------ where the code is
 
