@@ -57,21 +57,21 @@ def _with_deep_stack(arguments: list[str]) -> int:
         thread = threading.Thread(target=work, name="prismc", daemon=True)
         try:
             thread.start()
+            threading.stack_size(0)  # other threads (compilers) need no deep stack
+            thread.join()
         except RuntimeError:  # not enough address space for this stack
             continue
-        finally:
-            threading.stack_size(0)  # other threads (compilers) need no deep stack
-        try:
-            thread.join()
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            thread.join(GRACE)
+            if thread.is_alive():
+                thread.join(GRACE)
             show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # a progress bar hides it
             sys.stderr.write(f"{show_cursor}prismc: interrupted\n")
             sys.stderr.flush()
             # Not `return`: a CUDA compiler that is still at work crashes in the interpreter's end.
             os._exit(INTERRUPTED)
         return answer[0]
+    threading.stack_size(0)
     sys.setrecursionlimit(5_000)
     return _guarded(arguments)
 
