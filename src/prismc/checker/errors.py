@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prismc.diagnostics.problem import Problem, Severity
+from prismc.diagnostics.problem import Problem
 
 
 class ClustersUnsupported(Problem):
@@ -12,10 +12,4 @@ class ClustersUnsupported(Problem):
     help_text = "launch single blocks: `block[1]`"
 
 
-class TestsUnsupported(Problem):
-    code = "P0907"
-    title = "host tests are not run yet"
-    severity = Severity.WARNING
-    message = "`test` is not supported yet: its body is neither checked nor run"
-    help_text = "test the kernel from the host for now"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prismc.checker.host.facts import HostTest
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.names.symbols import Names
 from prismc.checker.perspectives.facts import PerspectiveFacts
@@ -21,3 +22,4 @@ class CheckedProgram(Record):
     memory: MemoryFacts
     settings: SyncSettings
     plan: SyncPlan
+    tests: tuple[HostTest, ...] = ()

@@ -236,10 +236,6 @@ export d = f  #! P0374
 export g = nothing[1]  #! P0201
 export h = k[32, 1]  #! P0354
 """,
-    "tests are not run": """
-test "nothing":  #! P0907
-    x := zeros(f32, 4)
-""",
 }
 
 

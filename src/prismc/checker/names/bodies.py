@@ -11,7 +11,7 @@ from prismc.checker.names.errors import (
     UsedBeforeDeclared,
 )
 from prismc.checker.names.scopes import TopLevel, require_member
-from prismc.checker.names.symbols import BUILTINS, Symbol, SymbolKind
+from prismc.checker.names.symbols import BUILTINS, HOST_BUILTINS, Symbol, SymbolKind
 from prismc.checker.names.words import ADVICE
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -41,6 +41,7 @@ class BodyResolver:
         self._uses = uses
         self._sink = sink
         self._used = used
+        self._builtins = BUILTINS
         self._scopes: list[Scope] = []
         self._unknown: list[tuple[ast.Reference, list[Scope]]] = []
         self._assigned: set[int] = set()  # ids of nodes that stand left of `=`
@@ -56,6 +57,9 @@ class BodyResolver:
                 self._expression(value)
             case ast.Function() | ast.Kernel():
                 self._function(node)
+            case ast.Test(body=body):
+                self._builtins = HOST_BUILTINS
+                self._scope(body)
             case _:
                 pass
         self._report_unknown()
@@ -261,7 +265,7 @@ class BodyResolver:
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
-        return self._level.names.get(name) or BUILTINS.get(name)
+        return self._level.names.get(name) or self._builtins.get(name)
 
     def _member(self, node: ast.Member) -> None:
         """A component of a value, or a name of an imported module."""
@@ -313,7 +317,7 @@ class BodyResolver:
                 self._sink.report(UsedBeforeDeclared(at=node.span, name=node.name, related=(note,)))
                 continue
             visible = [name for scope in reversed(scopes) for name in scope]
-            candidates = (*visible, *self._level.names, *BUILTINS)
+            candidates = (*visible, *self._level.names, *self._builtins)
             otherwise = f"declare `{node.name}` first, or import it"
             if node.id in self._assigned:
                 otherwise = f"declare it: `{node.name} := ..`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from prismc.frontend import ast
@@ -69,7 +69,19 @@ _FUNCTIONS = (
     "mirrors broadcast load_vec store_vec load_into is_shared shared_address address descriptor "
     "asm cuda outs inouts ins completion print assume aligned disjoint"
 )
-BUILTINS: Mapping[str, Symbol] = {
-    word: Symbol(name=word, kind=SymbolKind.BUILTIN, module="", span=NOWHERE)
-    for word in (*_SCALARS.split(), *_FUNCTIONS.split(), *SWIZZLES, *ORDERS)
-}
+_HOST_FUNCTIONS = (
+    "launch zeros ones empty iota random near where abs sqrt exp log sin cos tanh floor ceil isnan "
+    "isinf sum prod max min mean any all argmax argmin cumsum sort reshape transpose matmul outer "
+    "bincount take size"
+)
+
+
+def _builtins(words: Iterable[str]) -> Mapping[str, Symbol]:
+    return {
+        word: Symbol(name=word, kind=SymbolKind.BUILTIN, module="", span=NOWHERE) for word in words
+    }
+
+
+# What tests know, which are host code.
+HOST_BUILTINS = _builtins((*_SCALARS.split(), *_HOST_FUNCTIONS.split()))
+BUILTINS = _builtins((*_SCALARS.split(), *_FUNCTIONS.split(), *SWIZZLES, *ORDERS))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from prismc.checker.errors import TestsUnsupported
 from prismc.checker.names.errors import UnknownDefine
 from prismc.checker.names.symbols import ModuleNames, Names, Symbol, SymbolKind
 from prismc.checker.types import typed
@@ -96,7 +95,6 @@ class Elaboration:
         for symbol, node in functions:
             if _generics(node) and symbol not in self._made:
                 self._try_generic(symbol, len(_generics(node)))
-        self._warn_of_tests()
 
     def program(self) -> typed.Program:
         """What was made, in order; recursion is found here."""
@@ -159,12 +157,6 @@ class Elaboration:
                     symbol_name=symbol.name,
                 )
             )
-
-    def _warn_of_tests(self) -> None:
-        for module in self._graph.roots:
-            for node in module.declarations:
-                if isinstance(node, ast.Test):
-                    self.sink.report(TestsUnsupported(at=node.header))
 
     def _check_defines(self) -> None:
         """Each `-D` names a constant of some root file."""
