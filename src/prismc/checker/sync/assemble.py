@@ -33,7 +33,6 @@ from prismc.checker.sync.graph import (
     sequences_of,
 )
 from prismc.checker.sync.mbarriers import (
-    area_of,
     arrives_by_warp,
     group_mbarriers,
     initialisation,
@@ -74,17 +73,17 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
     mbarriers = {one.number: one for one in (*groups.values(), *split.values())}
     operations = {each.graph.symbol: function_operations(each, hardware) for each in functions}
     uses = [one for each in operations.values() for one in each]
-    areas: dict[str, int] = {}
+    reached: dict[str, tuple[int, ...]] = {}
     for symbol, numbers in mbarriers_reached(program, operations).items():
         body = program.bodies[symbol]
         if numbers and body.instance.is_kernel and symbol in operations:
-            areas[symbol] = area_of(numbers, mbarriers)
+            reached[symbol] = numbers
             start = initialisation(body, numbers, mbarriers, uses)
             operations[symbol] = (*start, *operations[symbol])
     return SyncPlan(
         instances=MappingProxyType(_numbered(operations, functions, hardware)),
         mbarriers=MappingProxyType(mbarriers),
-        areas=MappingProxyType(areas),
+        reached=MappingProxyType(reached),
     )
 
 

@@ -41,8 +41,8 @@ from prismc.source.span import Span
 class Planned(Record):
     """The barriers and fences of one function, and the waits and split barriers in its graph with
     their reasons; `loads` are the barriers of bulk loads. `block_threads` is the size of its block,
-    `loops` are the lines of all loops by their ids, `projected` those to write once for each class
-    of warps."""
+    `loops` are the lines of all loops by their ids, `projected` the statements to write once for
+    each class of warps."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]

@@ -164,7 +164,8 @@ class Mbarrier(Record):
 
 class InstancePlan(Record):
     """The operations of one instance, in the order of the text. The loops with ids `projected` are
-    written once for each class of warps that take the same arms of the splits in them.
+    written once for each class of warps that take the same arms of the splits in them, and so are
+    the splits among these ids, with all that follows them in their bodies.
     `completions` tells the number of the mbarrier that counts the bulk loads of each asynchronous
     scope, by its id."""
 
@@ -175,18 +176,28 @@ class InstancePlan(Record):
 
 
 class SyncPlan(Record):
-    """The plans by symbol. `mbarriers` by number are those of the whole program; `areas` tells for
-    each kernel that needs some how many 8-byte objects its area for them holds."""
+    """The plans by symbol. `mbarriers` by number are those of the whole program; `reached` are the
+    numbers of those of each kernel that needs some, its callees' included."""
 
     instances: Mapping[str, InstancePlan]
     mbarriers: Mapping[int, Mbarrier] = MappingProxyType({})
-    areas: Mapping[str, int] = MappingProxyType({})
+    reached: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
     @property
-    def credits(self) -> tuple[bool, ...]:
-        """The bits of the register of phases as every thread starts with them."""
-        by_phase = {one.phase: one.has_credit for one in self.mbarriers.values()}
-        return tuple(by_phase.get(phase, False) for phase in range(max(by_phase, default=-1) + 1))
+    def areas(self) -> dict[str, int]:
+        """How many 8-byte objects the areas for mbarriers hold, by the kernel."""
+        ends = {number: one.first + one.copies for number, one in self.mbarriers.items()}
+        return {symbol: max(map(ends.__getitem__, found)) for symbol, found in self.reached.items()}
+
+    @property
+    def phases(self) -> int:
+        """The bits of the register of phases, which is the same in all functions."""
+        return max((one.phase for one in self.mbarriers.values()), default=-1) + 1
+
+    def credits(self, kernel: str) -> frozenset[int]:
+        """The bits that are set when a kernel starts."""
+        mbarriers = (self.mbarriers[number] for number in self.reached.get(kernel, ()))
+        return frozenset(one.phase for one in mbarriers if one.has_credit)
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers of all operations that can be left out, ascending. A vote cannot: its answer

@@ -28,7 +28,7 @@ from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import SyncPlan
-from prismc.checker.sync.project import projected_loops
+from prismc.checker.sync.project import projected_loops, projected_tails
 from prismc.checker.sync.protocol import protocol_of
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
@@ -109,7 +109,7 @@ def functions_of(
             prover=settings.prover,
         )
         function, verdict = _plan(
-            body.instance, built, told, sink, settings, has_copies=has_copies, first_bit=bit
+            body, built, told, sink, settings, has_copies=has_copies, first_bit=bit
         )
         bit = free_bit(function.planned.graph, bit)
         callees[body.instance.symbol] = _summary(body, built, verdict)
@@ -135,7 +135,7 @@ def _has_scope(body: typed.Body) -> bool:
 
 
 def _plan(
-    instance: typed.Instance,
+    body: typed.Body,
     built: Built,
     told: set[int],
     sink: Sink,
@@ -144,6 +144,7 @@ def _plan(
     has_copies: bool,
     first_bit: int,
 ) -> tuple[Function, Verdict]:
+    instance = body.instance
     between = _between(instance, built)
     graph = between.graph
     has_others = instance.bound.code.level is Level.THREAD
@@ -179,7 +180,10 @@ def _plan(
         waits={**groups.reasons, **handover.reasons, **between.reasons, **passing.reasons},
         block_threads=built.block_threads,
         loops=loops,
-        projected=projected_loops(graph, handover.loops, barriers),
+        projected=(
+            *projected_loops(graph, handover.loops, barriers),
+            *projected_tails(body.statements, graph, barriers),
+        ),
     )
     _check_liveness(found)
     return Function(instance=instance, planned=found, conflicts=conflicts), verdict

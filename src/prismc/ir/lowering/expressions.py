@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from prismc.checker.types import model, typed
 from prismc.checker.types.walk import expressions_in
-from prismc.hardware.groups import Level
 from prismc.hardware.scalars import U8, U16
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering import calls

@@ -134,7 +134,7 @@ class Frame:
             case Hidden.MBARRIERS:
                 return MBARRIERS
             case Hidden.PHASES:
-                return ArrayType(element=UINT, shape=(len(phase_words(self.checked.plan)),))
+                return ArrayType(element=UINT, shape=(-(-self.checked.plan.phases // 32),))
             case Hidden.COMPLETION:
                 return UINT
             case Hidden.EXPECTED:
@@ -300,11 +300,12 @@ class Frame:
         return self.builder.add(made).result
 
 
-def phase_words(plan: SyncPlan) -> tuple[int, ...]:
-    """The register of phases as every thread starts with it, 32 bits a word, the first one lowest.
+def phase_words(plan: SyncPlan, kernel: str) -> tuple[int, ...]:
+    """The register of phases as every thread of a kernel starts with it, 32 bits a word.
 
     Which phase a thread waits for next is known wherever it is, so all functions share it.
     """
-    bits = plan.credits
-    starts = range(0, len(bits), 32)
-    return tuple(sum(bit << i for i, bit in enumerate(bits[s : s + 32])) for s in starts)
+    words = [0] * -(-plan.phases // 32)
+    for bit in plan.credits(kernel):
+        words[bit // 32] |= 1 << bit % 32
+    return tuple(words)

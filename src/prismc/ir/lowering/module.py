@@ -176,7 +176,7 @@ class _FunctionLowering:
                 )
             case Hidden.PHASES:
                 yield ArrayAlloc(results=(value,), span=span)
-                for number, word in enumerate(phase_words(self._plan)):
+                for number, word in enumerate(phase_words(self._plan, self._instance.symbol)):
                     index = Constant(value=number, results=(Value(INT),), span=span)
                     bits = Constant(value=word, results=(Value(UINT),), span=span)
                     yield index

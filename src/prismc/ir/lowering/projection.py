@@ -1,4 +1,4 @@
-"""Projection of arms: a loop whose arms meet only at split barriers, once for each class of warps.
+"""Projection of arms: code whose arms meet only at split barriers, once for each class of warps.
 
 `for k: split: case 4: A; case 1: B` becomes `if first four warps: for k: A; else: for k: B`. Each
 class of warps then runs a loop of its own, without the tests and the registers of the others'
@@ -32,9 +32,9 @@ class Class(NamedTuple):
         return arm.offset < self.end and self.start < arm.offset + arm.to.size
 
 
-def classes_of(loop: typed.Statement, threads: int) -> tuple[Class, ...]:
-    """The classes of the `threads` threads of the code around a loop, by the arms of its splits."""
-    ends = {end for end in _ends((loop,)) if end < threads and end % WARP_THREADS == 0}
+def classes_of(statements: Iterable[typed.Statement], threads: int) -> tuple[Class, ...]:
+    """The classes of the `threads` threads of the code of statements, by the arms of its splits."""
+    ends = {end for end in _ends(statements) if end < threads and end % WARP_THREADS == 0}
     cuts = [0, *sorted(ends - {0}), threads]
     return tuple(Class(start, end) for start, end in pairwise(cuts))
 

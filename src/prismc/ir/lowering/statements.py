@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from prismc.checker.sync.plan import Where
@@ -27,6 +27,9 @@ from prismc.ir.ops.memory import ArrayAlloc, ArrayCopy, ArrayFill, ArrayStore, S
 from prismc.ir.ops.sync import LastBlock
 from prismc.ir.types import BOOLEAN, INT, ScalarType, Space, Type, VectorType
 
+# Lowers a list of statements.
+Lower = Callable[[Sequence[typed.Statement]], None]
+
 
 class Statements:
     """Lowers the statements of one function."""
@@ -42,13 +45,17 @@ class Statements:
 
     def body(self, statements: Sequence[typed.Statement]) -> None:
         """Lower statements up to the first that leaves."""
-        for statement in statements:
+        for index, statement in enumerate(statements):
             if self._builder.has_ended:
+                return
+            is_projected = statement.id in self._frame.projected and self._frame.only is None
+            if is_projected and isinstance(statement, typed.Split):
+                self._project(statements[index:], self.body)
                 return
             apply_plan(self._frame, self._placed, Where.BEFORE, statement.id)
             self._builder.span = statement.span
-            if statement.id in self._frame.projected:
-                self._project(statement)
+            if is_projected:
+                self._project((statement,), lambda loops: self._statement(loops[0]))
             else:
                 self._statement(statement)
             if not self._builder.has_ended:
@@ -289,24 +296,26 @@ class Statements:
             op.result, carried, partial(self.body, statement.body), partial(self.body, ())
         )
 
-    def _project(self, loop: typed.Statement) -> None:
-        """A loop once for each class of warps, in a chain of conditions on the position."""
-        self._classes(loop, classes_of(loop, self._frame.position.thread.limit))
+    def _project(self, statements: Sequence[typed.Statement], lower: Lower) -> None:
+        """Statements once for each class of warps, in a chain of conditions on the position."""
+        self._classes(statements, lower, classes_of(statements, self._frame.position.thread.limit))
 
-    def _classes(self, loop: typed.Statement, classes: tuple[Class, ...]) -> None:
+    def _classes(
+        self, statements: Sequence[typed.Statement], lower: Lower, classes: tuple[Class, ...]
+    ) -> None:
         frame = self._frame
         if len(classes) == 1:
             frame.only = classes[0]
-            self._statement(loop)
+            lower(statements)
             frame.only = None
             return
         value = frame.index_value(frame.position.thread)
         end = self._builder.constant(classes[0].end)
         self._control.branch(
             self._builder.compare(Comparison.LT, value, end),
-            self._control.carried((loop,)),
-            partial(self._classes, loop, classes[:1]),
-            partial(self._classes, loop, classes[1:]),
+            self._control.carried(statements),
+            partial(self._classes, statements, lower, classes[:1]),
+            partial(self._classes, statements, lower, classes[1:]),
         )
 
     def _arms(self, arms: tuple[typed.Arm, ...]) -> None:

@@ -93,8 +93,8 @@ def _hand_over(frame: Frame, operation: SyncOperation) -> None:
 
 
 def begin_loads(frame: Frame, scope: int) -> tuple[Value, Value] | None:
-    """The mbarrier that counts the bulk loads of an asynchronous scope, as a shared address, and the
-    bytes that were issued: none yet. None for other scopes."""
+    """The mbarrier that counts the bulk loads of an asynchronous scope, as a shared address, and
+    the bytes that were issued: none yet. None for other scopes."""
     plan = frame.checked.plan.instances.get(frame.instance.symbol)
     number = plan.completions.get(scope) if plan is not None else None
     if number is None:
