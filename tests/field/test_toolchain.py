@@ -102,7 +102,7 @@ def test_the_bound_on_registers_is_always_there(tmp_path: Path, capsys: Captured
         assert "warning[P0704]: `k` does not fit its registers on sm_80" in capsys.readouterr().err
         assert ".maxntid 512" in out.read_text()
     out.unlink()
-    assert run(["build", str(source), "-o", str(out), "--spills", "deny"]) == 1
+    assert run(["build", str(source), "-o", str(out), "--deny", "P0704"]) == 1
     assert "error[P0704]: `k` does not fit its registers" in capsys.readouterr().err
     assert not out.exists()
 

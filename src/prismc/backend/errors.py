@@ -69,12 +69,6 @@ class RegistersSpill(Problem):
     loads: int
 
 
-class SpillDenied(RegistersSpill):
-    """The same where `--spills deny` makes it an error."""
-
-    severity = Severity.ERROR
-
-
 class CompilerRemark(Problem):
     code = "P0705"
     title = "the CUDA compiler warns about the generated code"

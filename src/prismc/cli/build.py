@@ -33,7 +33,6 @@ from prismc.driver.inputs import STANDARD_INPUT, open_root
 from prismc.driver.project import TO_STANDARD_OUTPUT, Order, Result, Writing, build_files
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
-from prismc.source.record import replace
 
 if TYPE_CHECKING:
     from prismc.backend.toolchain.report import BarrierCounts, KernelReport
@@ -97,13 +96,6 @@ if TYPE_CHECKING:
     multiple=True,
     help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
 )
-@click.option(
-    "--spills",
-    type=click.Choice(["deny", "warn"]),
-    default="warn",
-    show_default=True,
-    help="How registers that spill to memory are judged.",
-)
 @jobs_option
 @cache_option
 @strictness_options
@@ -122,7 +114,6 @@ def build(
     placement: str,
     footprints: str,
     dropped_sync: tuple[int, ...],
-    spills: str,
     jobs: int,
     cache: Cache | None,
     denied: tuple[str, ...],
@@ -151,7 +142,7 @@ def build(
         chosen[0], defines, include, compiler, dropped_sync, asserts, placement, footprints
     )
     strictness = chosen_strictness(denied, allowed)
-    session = Session(replace(options, spills=spills), cache=cache, strictness=strictness)
+    session = Session(options, cache=cache, strictness=strictness)
     roots = [(open_root(session, name), place) for name, place in zip(names, places, strict=True)]
     orders = [
         Order(

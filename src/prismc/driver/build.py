@@ -173,13 +173,11 @@ def _compiled(
         session.sink.report(unusable(failure))
         return ()
     named = [(module, target.name) for module, target in work]
-    denies = session.options.spills == "deny"
     return compile_targets(
         named,
         compiler,
         session.files,
         session.sink,
-        denies_spills=denies,
         accepts_lost=bool(session.options.dropped_sync),
     )
 

@@ -14,8 +14,7 @@ class Options(Value):
     tests: a program without them must be found at fault); `asserts` keeps assertions, prints and
     what is assumed in the code, `assumptions` only what `assume(..)` takes for true; `placement`
     (fewest, paper) is where barriers are put, `footprints` (evaluated, smt) how accesses are
-    compared; `spills` (deny, warn) is how bad registers that
-    spill to memory are."""
+    compared."""
 
     target: Target = DEFAULT_TARGET
     races: str = "warn"
@@ -28,4 +27,3 @@ class Options(Value):
     assumptions: bool = False
     placement: str = "fewest"
     footprints: str = "evaluated"
-    spills: str = "warn"

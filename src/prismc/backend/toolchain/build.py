@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from prismc.backend.cuda_module import CudaModule
-from prismc.backend.errors import CompilerUnusable, InstructionIgnored, RegistersSpill, SpillDenied
+from prismc.backend.errors import CompilerUnusable, InstructionIgnored, RegistersSpill
 from prismc.backend.toolchain.backmap import told_problems
 from prismc.backend.toolchain.compilation import Compilation, Compiler, ToolchainFailure
 from prismc.backend.toolchain.report import KernelReport, kernel_reports
@@ -46,13 +46,12 @@ def compile_targets(
     files: Files,
     sink: Sink,
     *,
-    denies_spills: bool = False,
     accepts_lost: bool = False,
 ) -> tuple[Binary | None, ...]:
     """Each module for its target, all at the same time; problems come in the order of `work`.
 
-    With `denies_spills`, registers that spill to memory are an error. With `accepts_lost` it is none
-    that ptxas gives up an instruction, as for a program that is broken on purpose.
+    With `accepts_lost` it is no error that ptxas gives up an instruction, as for a program that is
+    broken on purpose.
     """
     answers: list[Compilation | ToolchainFailure | None] = [None] * len(work)
 
@@ -71,7 +70,7 @@ def compile_targets(
     for thread in threads:
         thread.join()
     return tuple(
-        _judged(answer, module, files, sink, denies_spills, accepts_lost)
+        _judged(answer, module, files, sink, accepts_lost)
         for answer, (module, _) in zip(answers, work, strict=True)
     )
 
@@ -81,7 +80,6 @@ def _judged(
     module: CudaModule,
     files: Files,
     sink: Sink,
-    denies_spills: bool,
     accepts_lost: bool,
 ) -> Binary | None:
     if answer is None:
@@ -98,8 +96,7 @@ def _judged(
     if failed or answer.ptx is None or answer.cubin is None:
         return None
     reports = kernel_reports(answer, module)
-    if _report_spills(reports, module, sink, denies_spills) and denies_spills:
-        return None
+    _report_spills(reports, module, sink)
     return Binary(
         target=answer.target,
         compiler=answer.compiler,
@@ -109,16 +106,11 @@ def _judged(
     )
 
 
-def _report_spills(
-    reports: tuple[KernelReport, ...], module: CudaModule, sink: Sink, denies: bool
-) -> bool:
-    """Whether registers of any kernel spill."""
-    spill = SpillDenied if denies else RegistersSpill
-    spilling = [report for report in reports if report.spill_stores or report.spill_loads]
+def _report_spills(reports: tuple[KernelReport, ...], module: CudaModule, sink: Sink) -> None:
     for report, kernel in zip(reports, module.kernels, strict=True):
-        if report in spilling:
+        if report.spill_stores or report.spill_loads:
             sink.report(
-                spill(
+                RegistersSpill(
                     at=kernel.at,
                     kernel=report.kernel,
                     target=report.target,
@@ -127,4 +119,3 @@ def _report_spills(
                     loads=report.spill_loads,
                 )
             )
-    return bool(spilling)
