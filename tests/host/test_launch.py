@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from examples.launches import EXAMPLES, LAUNCHES
+from examples.launches import EXAMPLES, LAUNCHES, Launch
 from host.support import C11, CPP17, build, build_text, compiled, execute, program, toolkit
 from prismc.backend.cuda_module import KernelEntry
 from prismc.backend.host.header import emit_header
@@ -110,50 +110,59 @@ def _target(name: str) -> str:
     return getattr(LAUNCHES[name], "target", "sm_80")
 
 
-def _launcher_of_all(folder: Path) -> Path:
-    """A program that launches any of the examples: its name, and the number of blocks."""
-    includes, functions, cases = "", "", ""
-    for name in LAUNCHES:
-        build(EXAMPLES / f"{name}.prism", folder, targets=(_target(name),))
-        (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
-        includes += f'#include "{name}.h"\n'
-        functions += _launcher(kernel)
-        cases += f'    if (!std::strcmp(argv[1], "{name}"))\n        {kernel["symbol"]}(blocks);\n'
-    main = "int main(int, char **argv)\n{\n    unsigned blocks = unsigned(std::atoi(argv[2]));\n"
-    main += f"    need(prism_open(0));\n{cases}}}\n"
+def _program_of_all(folder: Path, kernels: dict[str, dict[str, Any]]) -> Path:
+    """A program that launches examples, each by its name and a number of blocks."""
+    functions = "".join(map(_launcher, kernels.values()))
+    includes = "".join(f'#include "{name}.h"\n' for name in kernels)
+    cases = "".join(
+        f'        if (!std::strcmp(argv[i], "{name}"))\n            {kernel["symbol"]}(blocks);\n'
+        for name, kernel in kernels.items()
+    )
+    main = "int main(int count, char **argv)\n{\n    need(prism_open(0));\n"
+    main += "    for (int i = 1; i < count; i += 2) {\n"
+    main += f"        unsigned blocks = unsigned(std::atoi(argv[i + 1]));\n{cases}    }}\n}}\n"
     return program(folder, includes + PREFACE + ARGUMENT + MAP + functions + main)
 
 
 def test_examples_compute_what_numpy_does(driver: Path, tmp_path: Path) -> None:
-    """One test: each process that runs tests would build the program anew."""
-    launcher = _launcher_of_all(tmp_path)
-    wrong = {name: words for name in LAUNCHES if (words := _wrong(launcher, driver, name))}
-    assert wrong == {}
+    """All in one program, and on one device: PTX for sm_80 runs there too."""
+    for name in LAUNCHES:
+        build(EXAMPLES / f"{name}.prism", tmp_path, targets=(_target(name),))
+    kernels = {
+        name: json.loads((tmp_path / f"{name}.json").read_text())["kernels"][0]
+        for name in LAUNCHES
+    }
+    launches = {
+        name: sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
+        for name, sizes in LAUNCHES.items()
+    }
+    for name, launch in launches.items():
+        _write_arguments(tmp_path, kernels[name], launch)
+    words = [word for name, launch in launches.items() for word in (name, str(launch.blocks))]
+    host = _program_of_all(tmp_path, kernels)
+    done = execute(host, driver, *words, PRISM_CPU_DEVICE="sm_90a")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    found = {name: _wrong(tmp_path, kernels[name], each) for name, each in launches.items()}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def _wrong(launcher: Path, driver: Path, name: str) -> str:
-    """What is wrong with a launch of an example, or nothing."""
-    sizes = LAUNCHES[name]
-    launch = sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
-    folder = launcher.parent
-    (kernel,) = json.loads((folder / f"{name}.json").read_text())["kernels"]
-    symbol = kernel["symbol"]
+def _write_arguments(folder: Path, kernel: dict[str, Any], launch: Launch) -> None:
+    """A file for each argument, of its bytes; for a tensor map also one of its array's extents."""
     for parameter in kernel["parameters"]:
-        value, file = launch.arguments[parameter["name"]], f"{symbol}_{parameter['name']}"
+        value = launch.arguments[parameter["name"]]
+        file = folder / f"{kernel['symbol']}_{parameter['name']}"
         if parameter["type"].startswith("tensor_map"):
-            extents = np.array(value.shape, np.uint64)
-            (folder / f"{file}.extents").write_bytes(extents.tobytes())
+            file.with_suffix(".extents").write_bytes(np.array(value.shape, np.uint64).tobytes())
         elif not parameter["is_pointer"]:
             value = np.asarray(value, DTYPES[parameter["type"]])
             assert value.nbytes == parameter["size"]
-        (folder / file).write_bytes(value.tobytes())
-    done = execute(
-        launcher, driver, name, str(launch.blocks), PRISM_CPU_DEVICE=_target(name)
-    )
-    if done.returncode or done.stdout or done.stderr:
-        return done.stdout + done.stderr
+        file.write_bytes(value.tobytes())
+
+
+def _wrong(folder: Path, kernel: dict[str, Any], launch: Launch) -> str:
+    """What is wrong with the result, or nothing."""
     before = launch.arguments[launch.output]
-    content = (folder / f"{symbol}_{launch.output}").read_bytes()
+    content = (folder / f"{kernel['symbol']}_{launch.output}").read_bytes()
     after = np.frombuffer(content, before.dtype).reshape(before.shape)
     return launch.wrong(after.astype(np.float64))
 
