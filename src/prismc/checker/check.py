@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prismc.checker.alignment.check import check_alignment
-from prismc.checker.host.check import check_tests
 from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.memory.mbarriers import charge_mbarriers
 from prismc.checker.names.resolve import resolve_names
@@ -40,7 +39,6 @@ def check_program(
     check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
     check_alignment(program, sink)
-    tests = check_tests(graph, names, defines, program, sink)
     found = Sink()
     plan = plan_synchronisation(program, perspectives, memory, found, settings)
     check_target(plan, target, found)
@@ -57,7 +55,6 @@ def check_program(
         memory=memory,
         settings=settings,
         plan=plan,
-        tests=tests,
     )
 
 

@@ -14,6 +14,7 @@ COMMANDS = {
     "check": "check",
     "build": "build",
     "run": "emulate",
+    "test": "test",
     "cpu-driver": "cpu_driver",
     "sync": "sync",
     "fmt": "fmt",

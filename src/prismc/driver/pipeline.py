@@ -116,8 +116,22 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
         return cast("CheckedProgram", earlier.fact)
     defines = dict(options.defines)
     checked = check_program(graph, defines, options.target, session.sink, races, settings)
+    checked = _with_tests(session, graph, checked)
     session.made[CHECKS] = Made(graph, chosen, checked)
     return checked
+
+
+def _with_tests(session: Session, graph: ModuleGraph, checked: CheckedProgram) -> CheckedProgram:
+    """The facts together with those of the tests, where a root file has any."""
+    from prismc.frontend.ast import Test
+
+    if not any(isinstance(node, Test) for module in graph.roots for node in module.declarations):
+        return checked
+    from prismc.checker.host.check import check_tests
+
+    defines = dict(session.options.defines)
+    tests = check_tests(graph, checked.names, defines, checked.program, session.sink)
+    return replace(checked, tests=tests)
 
 
 def _prover(options: Options) -> Prover | None:
