@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from prismc.diagnostics.fixes import with_fixes
 from prismc.frontend import recovery
 from prismc.frontend.situation import Situation
 from prismc.frontend.syntax_help import HELP, Advice, explain_error
@@ -27,6 +28,9 @@ def test_snippet(advice: Advice, snippet: str, monkeypatch: pytest.MonkeyPatch) 
     assert len(parsed.problems) == 1
     first = next(row for row in HELP if row.explain(situations[0]) is not None)
     assert first is advice
+    for problem in parsed.problems:
+        for fix in problem.fixes:
+            assert parse(with_fixes(snippet, [fix])).problems == (), "a fix that does not mend"
 
 
 def test_every_row_has_a_snippet() -> None:

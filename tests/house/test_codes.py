@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from prismc.diagnostics.fixes import certain_fixes, with_fixes
 from prismc.diagnostics.problem import Problem, Severity
 from prismc.driver.catalog import page, problem_classes
 from prismc.source.resources import explain_folder
@@ -81,6 +82,10 @@ def test_failing_example_fails_for_this_reason(cls: type[Problem]) -> None:
     assert problem.at.file
     if problem.severity is Severity.ERROR:
         assert problem.shown_message()
+    if fixes := certain_fixes(session.problems, "main.prism"):
+        mended = with_fixes(fence.text, fixes)
+        again = check_texts({"main.prism": mended}, "main.prism", fence.flags)
+        assert [all_words(p) for p in again.problems] == [], "a fix that does not mend"
 
 
 @pytest.mark.parametrize("cls", PAGED, ids=name_of)

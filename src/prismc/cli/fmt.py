@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from difflib import unified_diff
-from io import StringIO
 
 import click
 
 from prismc.cli.options import Presentation, message_options
-from prismc.cli.render import show_problems, write
+from prismc.cli.render import show_differences, show_problems, write
 from prismc.driver.formatting import Formatted, format_file, write_formatted
 from prismc.driver.inputs import STANDARD_INPUT, root_files
 from prismc.driver.options import Options
@@ -38,7 +36,7 @@ def fmt(paths: tuple[str, ...], check: bool, diff: bool, color: str, max_errors:
     results = [each for file in files if (each := format_file(session, file))]
     changed = [each for each in results if each.is_changed]
     if diff:
-        show_differences(changed)
+        show_differences([(each.file, each.text) for each in changed])
     elif check:
         write(sys.stdout, "".join(f"{each.file.name}\n" for each in changed))
     else:
@@ -58,13 +56,3 @@ def put(session: Session, results: Sequence[Formatted]) -> None:
             sys.stdout.buffer.write(each.text.encode())
     in_files = [each for each in results if each.file.name != STANDARD_INPUT]
     write_formatted(session, [each for each in in_files if each.is_changed])
-
-
-def show_differences(changed: Sequence[Formatted]) -> None:
-    """A unified diff of each file, to be read or applied with `patch -p0`."""
-    for each in changed:
-        name = each.file.name
-        old, new = (list(StringIO(text, newline="\n")) for text in (each.file.text, each.text))
-        for line in unified_diff(old, new, name, name):
-            end = "" if line.endswith("\n") else "\n\\ No newline at end of file\n"
-            write(sys.stdout, line + end)

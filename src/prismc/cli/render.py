@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from typing import TextIO
 
 from prismc.cli.options import Presentation
@@ -14,6 +15,7 @@ from prismc.diagnostics.record import render_json
 from prismc.diagnostics.style import Role, Style, plain
 from prismc.diagnostics.text import render_problems
 from prismc.driver.session import Session
+from prismc.source.files import SourceFile
 
 _BOLD = "\x1b[1m"
 _RESET = "\x1b[0m"
@@ -73,6 +75,18 @@ def write(stream: TextIO, text: str) -> None:
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def show_differences(changed: Sequence[tuple[SourceFile, str]]) -> None:
+    """A unified diff of each file and its new text, to be read or applied with `patch -p0`."""
+    # Checking must not pay for it.
+    from difflib import unified_diff
+
+    for file, text in changed:
+        old, new = (list(StringIO(each, newline="\n")) for each in (file.text, text))
+        for line in unified_diff(old, new, file.name, file.name):
+            end = "" if line.endswith("\n") else "\n\\ No newline at end of file\n"
+            write(sys.stdout, line + end)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

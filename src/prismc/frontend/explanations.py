@@ -130,7 +130,8 @@ def comment(at: Situation) -> Problem | None:
         pair = at.word(first), at.word(first + 1)
         if pair in (("/", "/"), ("/", "*")) and at.touches(first):
             instead = "a comment starts with `#`; `/` of integers truncates"
-            return _foreign(at, first, first + 1, instead)
+            begins_line = at.line_start() == first and pair == ("/", "/")
+            return _foreign(at, first, first + 1, instead, "#" if begins_line else None)
     return None
 
 
@@ -163,10 +164,22 @@ def type_first(at: Situation) -> Problem | None:
         return None
     first, name = at.text(-1), at.text()
     if first in ("let", "var", "auto"):
-        return _foreign(at, -1, 0, f"write `{name} := ..` or `{name}: int = ..`")
-    if is_declared or (first in SCALARS or first in ALIASES or first in _FOREIGN_TYPES):
-        return _foreign(at, -1, 0, f"put the type after the name: `{name}: {first}`")
+        return _untyped_first(at, first, name)
+    is_type = first in SCALARS or first in ALIASES
+    if is_declared or is_type or first in _FOREIGN_TYPES:
+        fix = f"{name}: {first}" if is_type else None
+        return _foreign(at, -1, 0, f"put the type after the name: `{name}: {first}`", fix)
     return None
+
+
+def _untyped_first(at: Situation, first: str, name: str) -> Problem:
+    """`let x = ..`: certain where a value follows."""
+    fixes: tuple[Fix, ...] = ()
+    if at.word(1) == "=":
+        fixes = (Fix(at=at.span(-1, 1), text=f"{name} :=", title=f"write `{name} := ..`"),)
+    instead = f"write `{name} := ..` or `{name}: int = ..`"
+    written = f"{first} {name}"
+    return ForeignSpelling(at=at.span(-1, 0), written=written, instead=instead, fixes=fixes)
 
 
 def chained_assignment(at: Situation) -> Problem | None:
@@ -208,7 +221,18 @@ def chained_comparison(at: Situation) -> Problem | None:
     if offset is None:
         return None
     first = Related(at=at.span(offset, offset), message="the first comparison")
-    return ChainedComparison(at=at.span(), related=(first,))
+    return ChainedComparison(at=at.span(), related=(first,), fixes=_joined(at, offset))
+
+
+def _joined(at: Situation, first: int) -> tuple[Fix, ...]:
+    """`a < b < c` as `a < b and b < c`, where `b` is one word; certain where both point one way,
+    since nobody compares the answer of `a < b` with `<`."""
+    if first != -2:
+        return ()
+    middle, place = at.text(-1), Span(at.span().file, at.span().start, at.span().start)
+    is_certain = at.word(first)[0] == at.token[0] and at.token[0] in "<>"
+    title = f"compare `{middle}` twice"
+    return (Fix(at=place, text=f"and {middle} ", title=title, is_certain=is_certain),)
 
 
 # --------------------------------------------------------------------------- perspectives
@@ -233,7 +257,10 @@ def narrow_without_perspective(at: Situation) -> Problem | None:
 def split_with_size(at: Situation) -> Problem | None:
     if at.token != "[" or at.word(-2) != "split":
         return None
-    return SplitWithSize(at=at.span(), level=at.word(-1))
+    fixes: tuple[Fix, ...] = ()
+    if at.word(2) == "]":
+        fixes = (Fix(at=at.span(0, 2), text="", title="remove the size"),)
+    return SplitWithSize(at=at.span(), level=at.word(-1), fixes=fixes)
 
 
 def level_without_size(at: Situation) -> Problem | None:
@@ -242,7 +269,9 @@ def level_without_size(at: Situation) -> Problem | None:
         return None
     if at.token in _ASSIGNMENTS and at.line_start() == -1:
         return ReservedWord(at=at.span(-1, -1), word=level)
-    return LevelWithoutSize(at=at.span(-1, -1), level=level)
+    one = f"{level}[1]"
+    fix = Fix(at=at.span(-1, -1), text=one, title=f"write `{one}`", is_certain=False)
+    return LevelWithoutSize(at=at.span(-1, -1), level=level, fixes=(fix,))
 
 
 # --------------------------------------------------------------------------- parts and places

@@ -51,6 +51,9 @@ _NAME, _STRING, _OPERATOR, _NEWLINE, _SPACE = 1, 4, 6, 7, 8  # counted from 1, a
 OPENERS = ("import", "from", "const", "def", "kernel", "export", "unsafe", "test", "@")
 _OPENER_LINE = re.compile(r"^(?:@|(?:import|from|const|def|kernel|export|unsafe|test)\b)", re.M)
 
+_INDENTATION = re.compile(r"^[ \t]+", re.M)
+_NEXT_DECLARATION = re.compile(r"^[^\s#]", re.M)
+
 _SHOWN = 40  # characters of a malformed name or number that a message quotes
 _NUMBER_FAULTS = (
     (r"0[0-7_]+|0[oO].*", "a number in octal, which Prism does not have"),
@@ -62,6 +65,9 @@ _NUMBER_FAULTS = (
     (r"[0-9.]*\.[0-9.]*\.[0-9.]*", "a second decimal point"),
     (r".*[eE]", "digits are missing after the `e`"),
 )
+
+# A number of C with its suffix: a float (`1.0f`, `1.f` is left alone), or an integer.
+_SUFFIXED = re.compile(r"([0-9]+\.[0-9]+(?:[eE][0-9]+)?)[fF]|(?!0[0-9])([0-9]+)(?:[uUlL]+)")
 
 _CLOSING = {"(": ")", "[": "]"}
 
@@ -264,8 +270,20 @@ class Layout:
         tab = indentation.find("\t")
         if tab == -1:
             return begin - line
-        self._fault(TabIndentation(at=self._span(line + tab, line + tab + 1)))
+        at = self._span(line + tab, line + tab + 1)
+        if TabIndentation not in self._faults:
+            self._fault(TabIndentation(at=at, fixes=(self._spaces_for_tabs(line),)))
         return begin - line + (_TAB_WIDTH - 1) * indentation.count("\t")
+
+    def _spaces_for_tabs(self, line: int) -> Fix:
+        """Spaces instead of tabs from here to the declaration's end; certain where no line is
+        indented by spaces, for then nobody can have meant tabs of another width."""
+        end = _NEXT_DECLARATION.search(self._text, line)
+        at = self._span(line, end.start() if end else len(self._text))
+        text = self._text[at.start : at.end]
+        is_certain = not any(" " in match[0] for match in _INDENTATION.finditer(text))
+        spaces = _INDENTATION.sub(lambda match: match[0].replace("\t", " " * _TAB_WIDTH), text)
+        return Fix(at=at, text=spaces, title="indent with spaces", is_certain=is_certain)
 
     def _indent(self, width: int, line: int, begin: int) -> None:
         """INDENT or DEDENTs, as the line's indentation differs from the block's."""
@@ -326,7 +344,8 @@ class Layout:
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
         match GROUPS[group - 1]:
             case "bad number":
-                self._fault(BadNumber(at=at, text=shown, reason=_number_fault(text)))
+                fixes = _without_suffix(text, at)
+                self._fault(BadNumber(at=at, text=shown, reason=_number_fault(text), fixes=fixes))
                 return self._tables.kind("INTEGER")
             case "bad name":
                 letter = next(letter for letter in text if not letter.isascii())
@@ -338,13 +357,20 @@ class Layout:
                 return self._tables.kind("STRING")
             case _:
                 self._strays += 1
-                self._fault(_character_fault(text, at))
+                self._fault(_character_fault(text, at, ends_line=self._ends_line(end)))
                 return None
 
+    def _ends_line(self, end: int) -> bool:
+        """Whether nothing but space and a comment follows on the line."""
+        stop = self._text.find("\n", end)
+        rest = self._text[end:stop] if stop != -1 else self._text[end:]
+        return not rest.partition("#")[0].strip()
 
-def _character_fault(character: str, at: Span) -> Problem:
+
+def _character_fault(character: str, at: Span, *, ends_line: bool) -> Problem:
     if character == ";":
-        return Semicolon(at=at, fixes=(Fix(at=at, text="", title="remove the `;`"),))
+        fix = Fix(at=at, text="", title="remove the `;`")
+        return Semicolon(at=at, fixes=(fix,) if ends_line else ())
     if character in "{}":
         return Braces(at=at)
     if character in _FOREIGN:
@@ -352,6 +378,15 @@ def _character_fault(character: str, at: Span) -> Problem:
     code_point = f"U+{ord(character):04X}"
     shown = f"`{character}` ({code_point})" if character.isprintable() else code_point
     return UnknownCharacter(at=at, character=shown)
+
+
+def _without_suffix(text: str, at: Span) -> tuple[Fix, ...]:
+    """`1.0f`, `8u`: the number without its suffix, which a literal here does not need."""
+    match = _SUFFIXED.fullmatch(text)
+    if match is None:
+        return ()
+    number = match[1] or match[2]
+    return (Fix(at=at, text=number, title=f"write `{number}`"),)
 
 
 def _number_fault(text: str) -> str:

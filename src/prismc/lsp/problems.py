@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 
 from prismc.checker.names.errors import UnknownName
+from prismc.diagnostics.fixes import certain_fixes
 from prismc.diagnostics.problem import Fix, Problem, Severity
 from prismc.lsp.completion import Imports
 from prismc.lsp.documents import Document, file_uri
@@ -123,12 +124,7 @@ def _mendings(
 
 def fix_all_action(document: Document) -> types.CodeAction | None:
     """All fixes that are certain, those that meet an earlier one left for the next time."""
-    fixes: list[Fix] = []
-    for problem in _own_problems(document):
-        for fix in problem.fixes:
-            if fix.is_certain and (not fixes or fix.at.start >= fixes[-1].at.end):
-                fixes.append(fix)
-    edit = workspace_edit(document, fixes)
+    edit = workspace_edit(document, certain_fixes(_own_problems(document), document.name))
     if edit is None:
         return None
     return types.CodeAction(title="Fix all that is certain", kind=FIX_ALL, edit=edit)
