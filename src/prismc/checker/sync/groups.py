@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Queue
+from prismc.checker.sync.fuse import with_fused_scopes
 from prismc.checker.sync.graph import (
     Arms,
     Choice,
@@ -44,7 +45,7 @@ def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
     """Place waits for asynchronous copies; a function without any stays as it is."""
     if not any(access.is_async for access in graph.accesses):
         return Groups(graph=graph, reasons={}, left=())
-    top = with_waits(graph.top, conflicts)
+    top = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts)
     left = unfinished(top, conflicts)
     for item in _waits(top):
         trial = _changed(top, _without(item))
