@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol.types import Position, PositionEncodingKind
 
-from prismc.checker.names.symbols import BUILTINS
+from prismc.checker.names.symbols import BUILTINS, HOST_BUILTINS
 from prismc.checker.types import attributes
 from prismc.driver.options import Options
 from prismc.lsp.analysis import analyse
@@ -19,6 +19,7 @@ from prismc.lsp.words import (
     ARGUMENT_WORDS,
     ATTRIBUTE_HELP,
     BUILTIN_HELP,
+    HOST_HELP,
     LEVEL_HELP,
     STATEMENT_HELP,
 )
@@ -134,6 +135,7 @@ def test_comment_above() -> None:
 
 def test_every_built_in_name_has_help() -> None:
     assert set(BUILTIN_HELP) == set(BUILTINS)
+    assert set(HOST_HELP) == set(HOST_BUILTINS)
     assert set(ATTRIBUTE_HELP) == set(ARGUMENT_WORDS) == set(attributes._ATTRIBUTES)
     assert ARGUMENT_WORDS["launch"] == attributes._LAUNCH
     assert ARGUMENT_WORDS["effects"] == attributes._EFFECTS

@@ -18,6 +18,7 @@ from prismc.lsp.hover import variable_text
 from prismc.lsp.lexis import (
     declarations_of,
     is_in_comment_or_string,
+    is_in_test,
     reserved_words,
     visible_locals,
 )
@@ -26,6 +27,7 @@ from prismc.lsp.words import (
     ARGUMENT_WORDS,
     ATTRIBUTE_HELP,
     BUILTIN_HELP,
+    HOST_HELP,
     LEVEL_HELP,
     STATEMENT_HELP,
     Help,
@@ -190,7 +192,8 @@ def _names(document: Document, offset: int) -> Iterator[Item]:
         if item.label not in known:
             known.add(item.label)
             yield item
-    for name, entry in BUILTIN_HELP.items():
+    built_in = HOST_HELP if is_in_test(document.text, offset) else BUILTIN_HELP
+    for name, entry in built_in.items():
         if name not in known:
             is_type = entry.usage == name
             yield _helped(name, entry, Kind.Class if is_type else Kind.Function, "3")

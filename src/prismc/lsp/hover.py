@@ -19,7 +19,7 @@ from prismc.lsp.documents import Document
 from prismc.lsp.facts import Fact, FileFacts, Named, Valued, facts_of
 from prismc.lsp.imports import file_of, imported_file
 from prismc.lsp.lexis import comment_above, is_in_comment_or_string
-from prismc.lsp.words import ATTRIBUTE_HELP, BUILTIN_HELP, LEVEL_HELP, STATEMENT_HELP, Help
+from prismc.lsp.words import ATTRIBUTE_HELP, LEVEL_HELP, STATEMENT_HELP, Help, help_of
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -136,7 +136,7 @@ class _Teller:
 
     def _symbol(self, symbol: Symbol, offset: int) -> list[str]:
         if symbol.kind is SymbolKind.BUILTIN:
-            known = BUILTIN_HELP.get(symbol.name)
+            known = help_of(symbol)
             return [] if known is None else [_fence(known.usage), known.text]
         if isinstance(symbol.node, ast.Import):
             file = file_of(self._analysis, self._facts, symbol.node)

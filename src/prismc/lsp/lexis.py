@@ -16,7 +16,7 @@ from prismc.frontend.tables import END, LAYOUT_KINDS
 from prismc.source.files import SourceFile
 
 # A line that begins a declaration with a scope.
-_SCOPE_START = re.compile(r"^(?:unsafe +)?(?:def|kernel|test)\b", re.MULTILINE)
+_SCOPE_START = re.compile(r"^(?:unsafe +)?(def|kernel|test)\b", re.MULTILINE)
 _DECLARING = ("def", "kernel", "const", "export", "test")
 _IMPORTING = ("import", "from")
 
@@ -79,6 +79,12 @@ def declarations_of(text: str) -> Iterator[Declared]:
             if keyword.kind in _DECLARING and name.kind in ("NAME", "STRING"):
                 yield Declared(keyword.kind, name, words)
                 break
+
+
+def is_in_test(text: str, offset: int) -> bool:
+    """Whether a place is in a `test` block: what is declared there last before it is one."""
+    begun = [match[1] for match in _SCOPE_START.finditer(text, 0, offset)]
+    return begun[-1:] == ["test"]
 
 
 # --------------------------------------------------------------------------- scopes

@@ -10,9 +10,9 @@ from prismc.driver.options import Options
 from prismc.frontend import ast
 from prismc.lsp.documents import Document
 from prismc.lsp.facts import facts_of
-from prismc.lsp.lexis import comment_above, open_call
+from prismc.lsp.lexis import comment_above, is_in_test, open_call
 from prismc.lsp.library import declared_in, offers
-from prismc.lsp.words import BUILTIN_HELP
+from prismc.lsp.words import BUILTIN_HELP, HOST_HELP, Help
 
 
 def signature_at(
@@ -24,7 +24,8 @@ def signature_at(
         return None
     signature = _declared(document, call.callee, options, texts)
     if signature is None and len(call.callee) == 1:
-        signature = _built_in(call.callee[0])
+        in_test = is_in_test(document.text, offset)
+        signature = _built_in(call.callee[0], HOST_HELP if in_test else BUILTIN_HELP)
     if signature is None:
         return None
     last = max(0, len(signature.parameters or ()) - 1)
@@ -69,8 +70,8 @@ def _signature(node: ast.Node, text: str) -> types.SignatureInformation | None:
     )
 
 
-def _built_in(name: str) -> types.SignatureInformation | None:
-    known = BUILTIN_HELP.get(name)
+def _built_in(name: str, helps: Mapping[str, Help]) -> types.SignatureInformation | None:
+    known = helps.get(name)
     if known is None or "(" not in known.usage:
         return None
     inside = known.usage[known.usage.index("(") + 1 : known.usage.rindex(")")]

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from prismc.checker.host.functions import FUNCTIONS, MAKER_USAGE, MAKERS
+from prismc.checker.names.symbols import HOST_BUILTINS, Symbol
 from prismc.hardware.orders import ORDERS
 from prismc.hardware.scalars import ALIASES, SCALARS
 
@@ -89,6 +91,60 @@ BUILTIN_HELP: Mapping[str, Help] = {
     **{name: Help(name, f"A memory order. {_ORDERS[name]}") for name in ORDERS},
 }
 
+_HOST_TEXTS = {
+    "zeros": "An array of zeros; a length for each dimension.",
+    "ones": "An array of ones; a length for each dimension.",
+    "empty": "An array that is not initialised: reading an element before a write is a fault.",
+    "iota": "0, 1, 2 .. in the shape of the lengths.",
+    "random": "Floats from -1 to 1, integers from 0 to 99, or bools; the same for one seed.",
+    "near": "Where two agree within `rtol` of the largest magnitude expected.",
+    "where": "a where the condition holds, else b.",
+    "abs": "The absolute value of each element.",
+    "sqrt": "The square root of each element.",
+    "exp": "e to the power of each element.",
+    "log": "The natural logarithm of each element.",
+    "sin": "The sine of each element.",
+    "cos": "The cosine of each element.",
+    "tanh": "The hyperbolic tangent of each element.",
+    "floor": "Each element, rounded down.",
+    "ceil": "Each element, rounded up.",
+    "isnan": "Which elements are no numbers.",
+    "isinf": "Which elements are infinite.",
+    "sum": "The sum of all elements, or along an axis.",
+    "prod": "The product of all elements, or along an axis.",
+    "max": "The largest of all elements, or along an axis; `max(a, b)` is the larger of each two.",
+    "min": "The smallest of all elements, or along an axis; `min(a, b)`, the smaller of each two.",
+    "mean": "The mean of all elements, or along an axis.",
+    "any": "Whether one element is true, or one along an axis.",
+    "all": "Whether all elements are true, or all along an axis.",
+    "argmax": "The position of the first largest element, as i32.",
+    "argmin": "The position of the first smallest element, as i32.",
+    "cumsum": "Running sums along an axis.",
+    "sort": "The elements in order along an axis, the last one if none is named.",
+    "reshape": "The same elements in another shape.",
+    "transpose": "The array with its dimensions in reverse.",
+    "matmul": "The product of matrices, or of stacks of them.",
+    "outer": "All products of elements of two vectors.",
+    "bincount": "How often each number below n is there, as i32.",
+    "take": "The elements, or rows, at these positions.",
+    "size": "The number of elements.",
+}
+
+# What tests have; see `docs/testing.md`.
+HOST_HELP: Mapping[str, Help] = {
+    **{name: BUILTIN_HELP[name] for name in (*SCALARS, *ALIASES)},
+    "launch": Help("launch(k, blocks = n)(args)", "Runs a kernel; it changes its arrays."),
+    **{name: Help(MAKER_USAGE[name], _HOST_TEXTS[name]) for name in MAKERS},
+    **{name: Help(each.usage, _HOST_TEXTS[name]) for name, each in FUNCTIONS.items()},
+}
+
+
+def help_of(symbol: Symbol) -> Help | None:
+    """What is said of a built-in name, in a kernel or in a test."""
+    known = HOST_HELP if symbol is HOST_BUILTINS.get(symbol.name) else BUILTIN_HELP
+    return known.get(symbol.name)
+
+
 ATTRIBUTE_HELP: Mapping[str, Help] = {
     "requires": Help(
         "@requires(grid[1], block[1], thread[32])",
@@ -142,6 +198,7 @@ STATEMENT_HELP: Mapping[str, Help] = {
     "finish": Help("finish counter:", "The body is run by the block that comes last, alone."),
     "static": Help("static for, static if, static assert", "Expanded while compiling."),
     "unroll": Help("unroll for i in range(4):", "Asks the CUDA compiler to unroll a loop."),
+    "test": Help('test "name":', "Host code that launches kernels and asserts, for `prismc test`."),
     "export": Help("export name = k[128]", "A kernel's instance, under a name for C."),
     "unsafe": Help("unsafe def, unsafe:", "May hold `asm`, `cuda` and unchecked assumptions."),
 }
