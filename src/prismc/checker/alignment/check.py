@@ -25,7 +25,13 @@ from prismc.checker.alignment.values import Bodies, Facts, Values
 from prismc.checker.types import typed
 from prismc.checker.types.model import ERROR, PointerType, ScalarType, VectorType, size_of
 from prismc.checker.types.origins import InstanceSink
-from prismc.checker.types.walk import bodies_of, expressions_in, statement_operands, statements_in
+from prismc.checker.types.walk import (
+    bodies_of,
+    expressions_in,
+    operands,
+    statement_operands,
+    statements_in,
+)
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 
@@ -46,16 +52,28 @@ def _is_concerned(body: typed.Body, left: Left) -> bool:
     for statement in statements_in(body.statements):
         if _stored(statement) is not None or isinstance(statement, typed.LoadInto):
             return True
-        for operand in statement_operands(statement):
-            for inside in expressions_in(operand):
-                if isinstance(inside, typed.Load):
-                    if isinstance(inside.type, VectorType):
-                        return True
-                elif isinstance(inside, typed.Call):
-                    callee = inside.callee
-                    if callee.assumptions or left.get(callee.symbol):
-                        return True
+        for inside in _accesses(statement):
+            if isinstance(inside, typed.Load):
+                return True
+            if inside.callee.assumptions or left.get(inside.callee.symbol):
+                return True
     return False
+
+
+def _accesses(statement: typed.Statement) -> list[typed.Load | typed.Call]:
+    """The vector loads and calls of a statement itself, outer before inner."""
+    found: list[typed.Load | typed.Call] = []
+    waiting = list(reversed(statement_operands(statement)))
+    while waiting:
+        expression = waiting.pop()
+        if isinstance(expression, typed.Read | typed.Constant):
+            continue
+        if isinstance(expression, typed.Call) or (
+            isinstance(expression, typed.Load) and isinstance(expression.type, VectorType)
+        ):
+            found.append(expression)
+        waiting.extend(reversed(operands(expression)))
+    return found
 
 
 def _stored(statement: typed.Statement) -> typed.MemoryPlace | None:
@@ -63,6 +81,11 @@ def _stored(statement: typed.Statement) -> typed.MemoryPlace | None:
     place = statement.place if isinstance(statement, typed.Assign) else None
     is_vector = isinstance(place, typed.MemoryPlace) and isinstance(place.type, VectorType)
     return place if is_vector and isinstance(place, typed.MemoryPlace) else None
+
+
+def _has_refused(call: typed.Call) -> bool:
+    """Whether an argument was refused before."""
+    return any(inside.type is ERROR for each in call.arguments for inside in expressions_in(each))
 
 
 class BodyChecker:
@@ -93,6 +116,9 @@ class BodyChecker:
     def _block(self, statements: tuple[typed.Statement, ...], facts: Facts) -> Facts:
         """Check statements one after the other; what holds at the end."""
         for statement in statements:
+            if facts is self._values.facts:
+                facts = self._after(statement)
+                continue
             with self._values.under(facts):
                 facts = self._after(statement)
         return facts
@@ -112,9 +138,8 @@ class BodyChecker:
                 return self._values.facts
 
     def _statement(self, statement: typed.Statement) -> None:
-        for operand in statement_operands(statement):
-            for inside in expressions_in(operand):
-                self._expression(inside)
+        for access in _accesses(statement):
+            self._expression(access)
         place = _stored(statement)
         if place is not None:
             self._access(place.pointer, place.index, size_of(place.type), statement)
@@ -134,22 +159,18 @@ class BodyChecker:
                 for inner in bodies_of(statement):
                     self._block(inner, self._values.facts)
 
-    def _expression(self, expression: typed.Expression) -> None:
-        match expression:
-            case typed.Load(pointer=pointer, index=index, type=VectorType() as type_):
-                self._access(pointer, index, size_of(type_), expression)
-            case typed.Call(callee=callee, arguments=arguments):
-                if any(
-                    inside.type is ERROR for each in arguments for inside in expressions_in(each)
-                ):
-                    return
-                for condition in callee.assumptions:
-                    self._require(AssumptionNeed(expression, condition))
-                inner = (InnerNeed(expression, p) for p in self._left.get(callee.symbol, ()))
-                # One refusal a call: what else it lacks is likely the same.
-                any(self._require(need) for need in inner)
-            case _:
-                pass
+    def _expression(self, access: typed.Load | typed.Call) -> None:
+        if isinstance(access, typed.Load):
+            self._access(access.pointer, access.index, size_of(access.type), access)
+            return
+        callee = access.callee
+        left = self._left.get(callee.symbol, ())
+        if not (callee.assumptions or left) or _has_refused(access):
+            return
+        for condition in callee.assumptions:
+            self._require(AssumptionNeed(access, condition))
+        # One refusal a call: what else it lacks is likely the same.
+        any(self._require(InnerNeed(access, pending)) for pending in left)
 
     def _access(
         self, pointer: typed.Expression, index: typed.Expression, size: int, at: typed.Typed
