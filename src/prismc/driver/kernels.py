@@ -28,8 +28,8 @@ class Parameter(Record):
     """One parameter of a kernel. `dtype` names a scalar (`f32`, `bf16`, `i32` ...).
 
     `kind` is `array`, `scalar` or, for what a PTX text does not tell, `unknown`. An array with a
-    `box` is passed as a tensor map: what one copy moves, innermost length last, and the width of its
-    `swizzle` in bytes, or `none`.
+    `box` is passed as a tensor map: what one copy moves, innermost length last, and the width of
+    its `swizzle` in bytes, or `none`.
     """
 
     name: str

@@ -12,6 +12,7 @@ from functools import lru_cache
 from prismc.checker.perspectives.aliases import Aliases, Name
 from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType
+from prismc.checker.types.variables import read_type
 from prismc.checker.types.walk import bodies_of
 from prismc.hardware.groups import Bound
 from prismc.source.record import Record, replace
@@ -123,7 +124,7 @@ def aliases_of(body: typed.Body) -> Aliases:
 
 
 def _is_pointer(variable: typed.Variable) -> bool:
-    return isinstance(typed.read_type(variable), PointerType)
+    return isinstance(read_type(variable), PointerType)
 
 
 def _source(view: typed.View) -> Name:

@@ -17,6 +17,7 @@ from prismc.checker.perspectives.scope import Scope
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.show import show
+from prismc.checker.types.signature import Result
 from prismc.checker.types.walk import expressions_in, place_operands
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -245,7 +246,7 @@ class Writes:
         for value in statement.inputs:
             self._data.varies(value)
 
-    def result(self, value: typed.Expression, result: typed.Result) -> None:
+    def result(self, value: typed.Expression, result: Result) -> None:
         """A returned value is at least as broad as its result is declared."""
         varies = self._data.varies(value)
         if isinstance(value.type, ErrorType):

@@ -15,6 +15,7 @@ from prismc.checker.types.call_errors import (
 from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.model import BOOLEAN, PointerType
 from prismc.checker.types.pipelines import Pipelines
+from prismc.checker.types.signature import Launch
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.hardware.asynchronous import Agent, Completion
@@ -166,7 +167,7 @@ class Attributes(Pipelines):
 
     # ------------------------------------------------------------------ launch
 
-    def launch(self, node: Declared) -> typed.Launch:
+    def launch(self, node: Declared) -> Launch:
         """`@launch(..)`; threads default to the bound's thread entry."""
         attribute = self._attribute(node, "launch")
         entry = self.bound.thread
@@ -198,7 +199,7 @@ class Attributes(Pipelines):
         self._check_threads(values["threads"], entry, at)
         if values["cluster"] > 1:
             self.report(ClustersUnsupported(at=spans["cluster"]))
-        return typed.Launch(
+        return Launch(
             threads=values["threads"],
             min_blocks=values["min_blocks"],
             cluster=values["cluster"],

@@ -26,6 +26,7 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.show import show
+from prismc.checker.types.variables import read_type
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
@@ -98,7 +99,7 @@ class Calls(Layouts):
         if call is None or call.name != "layout_of" or len(call.arguments) != 1:
             return None
         variable = self.variable_at(call.arguments[0])
-        type_ = typed.read_type(variable) if variable is not None else None
+        type_ = read_type(variable) if variable is not None else None
         return self._shown_layout(type_.layout) if isinstance(type_, PointerType) else None
 
     def _shown_layout(self, symbol: str) -> str:

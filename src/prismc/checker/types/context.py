@@ -18,6 +18,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.model import ERROR, LiteralType, ScalarType, Type
 from prismc.checker.types.numbers import Number
 from prismc.checker.types.origins import with_origin
+from prismc.checker.types.variables import read_type
 from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
@@ -202,9 +203,7 @@ class Context(ABC):
 
     def read(self, span: Span, variable: typed.Variable) -> typed.Read:
         """A use of a variable."""
-        return typed.Read(
-            id=self.id(), span=span, type=typed.read_type(variable), variable=variable
-        )
+        return typed.Read(id=self.id(), span=span, type=read_type(variable), variable=variable)
 
     def variable(
         self,

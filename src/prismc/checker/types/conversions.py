@@ -26,6 +26,7 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.numbers import convert, fits
 from prismc.checker.types.show import show
+from prismc.checker.types.variables import read_type
 from prismc.checker.types.walk import expressions_in
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
@@ -164,7 +165,7 @@ class Conversions(Context):
 
     def declared_here(self, variable: typed.Variable) -> tuple[Related, ...]:
         """A note at a declaration, with the type."""
-        shown = show(typed.read_type(variable))
+        shown = show(read_type(variable))
         return (Related(at=variable.span, message=f"`{variable.name}` is {shown}, declared here"),)
 
     def note(self, at: Span, message: str) -> tuple[Related, ...]:

@@ -32,6 +32,7 @@ from prismc.checker.types.model import (
     VectorType,
 )
 from prismc.checker.types.show import show
+from prismc.checker.types.variables import read_type
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
 from prismc.hardware.orders import MemoryOrder
@@ -207,7 +208,7 @@ class Expressions(Calls):
         return typed.Slot(
             id=self.id(),
             span=at,
-            type=typed.read_type(variable),
+            type=read_type(variable),
             variable=variable,
             index=index,
         )

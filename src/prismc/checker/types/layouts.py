@@ -15,6 +15,7 @@ from prismc.checker.types.context import UNKNOWN, Layout, Unknown
 from prismc.checker.types.generics import Generics, is_expression_function
 from prismc.checker.types.layout_errors import BadLayout, BadTensorMap
 from prismc.checker.types.model import INT, ArrayType, PointerType, size_of
+from prismc.checker.types.variables import read_type
 from prismc.frontend import ast
 from prismc.hardware.swizzles import SWIZZLES
 
@@ -148,7 +149,7 @@ class Layouts(Generics):
         variable = self.variable_at(node.value if isinstance(node, ast.Index) else node)
         if variable is None:
             return None
-        type_ = typed.read_type(variable)
+        type_ = read_type(variable)
         return self.layouts.get(type_.layout) if isinstance(type_, PointerType) else None
 
 

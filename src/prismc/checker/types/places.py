@@ -16,6 +16,7 @@ from prismc.checker.types.errors import (
 )
 from prismc.checker.types.expressions import Expressions
 from prismc.checker.types.model import ArrayType, PointerType, ScalarType, VectorType
+from prismc.checker.types.variables import read_type
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
@@ -96,7 +97,7 @@ class Places(Expressions):
         self._not_assignable(node, f"`{symbol.name}`, a {kind},", "declare a variable for it", note)
 
     def _refuse_const(self, node: ast.Expression, variable: typed.Variable) -> None:
-        is_pointer = isinstance(typed.read_type(variable), PointerType)
+        is_pointer = isinstance(read_type(variable), PointerType)
         what = "points to const" if is_pointer else "is const"
         self.report(
             StoreThroughConst(

@@ -24,6 +24,7 @@ from prismc.checker.types.model import (
     VectorType,
 )
 from prismc.checker.types.show import show, show_argument
+from prismc.checker.types.signature import Result
 from prismc.frontend import ast
 from prismc.frontend.walk import find
 from prismc.hardware.groups import THREAD, Level, Perspective
@@ -212,10 +213,10 @@ class Signatures(Attributes):
 
     def _results(
         self, node: ast.Function | ast.Kernel, kind: typed.InstanceKind
-    ) -> tuple[typed.Result, ...]:
+    ) -> tuple[Result, ...]:
         if isinstance(node, ast.Kernel):
             return ()
-        results: list[typed.Result] = []
+        results: list[Result] = []
         for result in node.results:
             stated = self.stated(result.at)
             if kind is typed.InstanceKind.EXPRESSION and result.at is not None:
@@ -227,5 +228,5 @@ class Signatures(Attributes):
                 )
                 type_ = ERROR
             perspective = stated or self.bound.code
-            results.append(typed.Result(type=type_, perspective=perspective, span=result.span))
+            results.append(Result(type=type_, perspective=perspective, span=result.span))
         return tuple(results)

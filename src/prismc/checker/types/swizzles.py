@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from prismc.checker.types import typed
 from prismc.checker.types.model import INT
+from prismc.checker.types.signature import Result
 from prismc.hardware.groups import CONSTANT, Bound
 from prismc.hardware.swizzles import PIECE_ROW, Swizzle
 from prismc.source.span import Span
@@ -34,7 +35,7 @@ def swizzle_function(
         kind=typed.InstanceKind.EXPRESSION,
         bound=_BOUND,
         parameters=(index,),
-        results=(typed.Result(type=INT, perspective=CONSTANT, span=at),),
+        results=(Result(type=INT, perspective=CONSTANT, span=at),),
         threads=None,
         declared_shared=None,
         launch=None,

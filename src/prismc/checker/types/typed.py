@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from prismc.checker.types.model import ArrayType, PointerType, Type
+from prismc.checker.types.model import Type
+from prismc.checker.types.signature import Launch, Result
 from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Perspective
 from prismc.hardware.swizzles import Swizzle
@@ -61,14 +62,6 @@ class Variable(Record):
     alignment: int = 0
     layout: Instance | None = None
     run: int = 1
-
-
-def read_type(variable: Variable) -> Type:
-    """The type of an expression that names a variable: a shared array is used as a pointer."""
-    if variable.kind is VariableKind.SHARED and isinstance(variable.type, ArrayType):
-        layout = variable.layout.symbol if variable.layout is not None else ""
-        return PointerType(element=variable.type.element, layout=layout)
-    return variable.type
 
 
 # --------------------------------------------------------------------------- expressions
@@ -233,10 +226,8 @@ class Descriptor(Expression):
 
 
 class Call(Expression):
-    """A call. `type` is the result's, VOID without, and of the first result with several.
-
-    `bound` is the code's bound at the call.
-    """
+    """A call. `type` is the result's, VOID without, and of the first result with several; `bound`
+    is the code's bound at the call."""
 
     callee: Instance
     arguments: tuple[Expression, ...]
@@ -525,8 +516,8 @@ class InstanceKind(Enum):
 
 
 class Extent(Record):
-    """What of a parameter's memory is read or written (`is_write`): `bytes` bytes from `element` on,
-    both over the parameters. Without it, anything."""
+    """What of a parameter's memory is read or written (`is_write`): `bytes` bytes from `element`
+    on, both over the parameters. Without it, anything."""
 
     parameter: Variable
     is_write: bool
@@ -552,22 +543,6 @@ class Effects(Record):
     needs: tuple[str, ...]
     span: Span
     extents: tuple[Extent, ...] = ()
-
-
-class Launch(Record):
-    """`@launch(..)`: threads a block, least blocks a multiprocessor, cluster size, cooperative."""
-
-    threads: int
-    min_blocks: int
-    cluster: int
-    cooperative: bool
-    span: Span
-
-
-class Result(Record):
-    type: Type
-    perspective: Perspective
-    span: Span
 
 
 class Instance(Record):
