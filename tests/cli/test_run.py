@@ -215,3 +215,35 @@ def test_expectations_without_a_value_are_quiet(
 ) -> None:
     assert prismc(["run", *SAXPY, *FEW, "--arg", "x=ones(3)", "--expect", f"y ~ {values}"]) == 1
     assert capsys.readouterr().err == ""
+
+
+ASSUMING = """
+@requires(grid[1], block[1], thread[32])
+@launch(threads = 32)
+@assume(n % 4 == 0, aligned(y, 16))
+kernel k(n: int, m: int, y: ptr(f32)):
+    i: int @ thread[1] = id()
+    unsafe:
+        assume(m > 3)
+    partition y as mine @ thread[1] at i:
+        mine[0] = f32(n + m)
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "code", "says"),
+    [
+        (8, 4, 0, "0 findings"),
+        (6, 4, 2, "kernel `k` assumes `n % 4 == 0`: not so with n = 6, m = 4"),
+        (8, 3, 1, "assertion `assumed: m > 3` failed"),
+    ],
+)
+def test_what_is_assumed_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], n: int, m: int, code: int, says: str
+) -> None:
+    file = tmp_path / "k.prism"
+    file.write_text(ASSUMING)
+    arguments = ["--arg", f"n={n}", "--arg", f"m={m}", "--arg", "y=zeros(32)"]
+    assert prismc(["run", str(file), "--grid", "1", *arguments]) == code
+    told = capsys.readouterr()
+    assert says in told.out + told.err
