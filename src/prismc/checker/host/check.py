@@ -137,9 +137,9 @@ class _TestChecker:
             self._sink.report(NotHostCode(at=target.span, what=what))
             return
         before = self._variables[symbol]
-        self._variables[symbol] = self._expressions.judged(
-            _assigned_value(node.operator, before, value), node.span
-        )
+        after = _assigned_value(node.operator, before, value)
+        self._expressions.judged(after, node.span)
+        self._variables[symbol] = before if isinstance(after, Complaint) else after
 
     def _assign_element(self, target: ast.Index, node: ast.Assign, value: HostValue) -> None:
         """`x[i] = e`: one element of an array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeGuard
 
 from prismc.checker.names.errors import (
     DuplicateName,
@@ -250,6 +251,9 @@ class BodyResolver:
             self._reference(node)
         elif isinstance(node, ast.Member):
             self._member(node)
+        elif isinstance(node, ast.Call) and self._is_host_call(node.callee):
+            self._uses[node.callee.id] = HOST_BUILTINS[node.callee.name]
+            self._expressions(_parts(node)[1:])
         else:
             self._expressions(_parts(node))
 
@@ -260,6 +264,16 @@ class BodyResolver:
             return
         self._uses[node.id] = symbol
         self._used(symbol)
+
+    def _is_host_call(self, callee: ast.Expression) -> TypeGuard[ast.Reference]:
+        """Whether a call in a test is that of a host function: the file's own functions run on the
+        device, and its kernels are launched, so that none of them is meant."""
+        return (
+            self._builtins is HOST_BUILTINS
+            and isinstance(callee, ast.Reference)
+            and callee.name in HOST_BUILTINS
+            and all(callee.name not in scope for scope in self._scopes)
+        )
 
     def _find(self, name: str) -> Symbol | None:
         for scope in reversed(self._scopes):

@@ -47,12 +47,12 @@ def stored(name: str, values: Array) -> Array:
     with np.errstate(all="ignore"):
         array: Array = np.asarray(values).astype(DTYPES[name])
     if name == "bf16":
-        return from_bf16(to_bf16(array))
+        return from_bf16(to_bf16(array)).reshape(array.shape)
     if name == "tf32":
         # To nearest, ties away from zero, as `cvt.rna.tf32.f32` (PTX ISA 9.7.9.21).
         bits = np.ascontiguousarray(array).view(np.uint32)
         rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-        return np.where(np.isfinite(array), rounded.view(np.float32), array)
+        return np.where(np.isfinite(array), rounded.view(np.float32).reshape(array.shape), array)
     return array
 
 
@@ -117,20 +117,21 @@ def applied(sign: str, value: Any) -> Any:
 # --------------------------------------------------------------------------- functions
 
 
-def near(found: Any, wanted: Any, rtol: float = 1e-3) -> Array:
+def near(found: Any, wanted: Any, rtol: float = 1e-3) -> Any:
     """Which elements are near enough, relative to the largest magnitude that is wanted."""
+    is_array = isinstance(found, np.ndarray) or isinstance(wanted, np.ndarray)
     found, wanted = np.asarray(found), np.asarray(wanted)
     sizes = np.abs(wanted[np.isfinite(wanted)]).astype(np.float64)
     scale = float(sizes.max()) if sizes.size else 0.0
     with np.errstate(all="ignore"):
-        is_near: Array = np.isclose(
+        is_near = np.isclose(
             found.astype(np.float64),
             wanted.astype(np.float64),
             rtol=rtol,
             atol=rtol * scale,
             equal_nan=True,
         )
-    return is_near
+    return np.asarray(is_near) if is_array else bool(is_near)
 
 
 def _kept(function: Callable[..., Any]) -> Callable[..., Array]:

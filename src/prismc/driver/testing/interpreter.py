@@ -41,7 +41,7 @@ class Device(Protocol):
         not is kept there. Raises RunError for a launch that cannot be made."""
 
 
-class TestStopped(Exception):
+class Stopped(Exception):
     """A test that cannot go on: an assertion that failed, an expression without a value."""
 
     def __init__(self, at: Span, message: str, note: str = "") -> None:
@@ -62,7 +62,7 @@ class Interpreter:
         self._uninitialised: dict[int, Array] = {}
 
     def run(self) -> None:
-        """All statements. Raises TestStopped."""
+        """All statements. Raises Stopped."""
         self._statements(self._test.node.body)
 
     # ------------------------------------------------------------------ statements
@@ -120,7 +120,7 @@ class Interpreter:
         found = self._difference(condition)
         if found is not None:
             at, message = found
-            raise TestStopped(at, message, text)
+            raise Stopped(at, message, text)
 
     def _launch(self, node: ast.Call) -> None:
         head = node.callee
@@ -131,13 +131,13 @@ class Interpreter:
         named = {each.name.text: self._value(each.value) for each in node.named}
         count = self._integer(blocks)
         if count < 1:
-            raise TestStopped(blocks.span, f"a launch of {count} blocks")
+            raise Stopped(blocks.span, f"a launch of {count} blocks")
         try:
             is_fine = self._device.launch(name, count, arguments, named, self._is_uninitialised)
         except RunError as error:
-            raise TestStopped(node.span, str(error)) from error
+            raise Stopped(node.span, str(error)) from error
         if not is_fine:
-            raise TestStopped(node.span, "this launch is at fault")
+            raise Stopped(node.span, "this launch is at fault")
         for value in (*arguments, *named.values()):
             self._uninitialised.pop(id(value), None)
 
@@ -171,11 +171,13 @@ class Interpreter:
     def _guarded(
         self, node: ast.Node, function: Callable[..., Any], *values: Any, **named: Any
     ) -> Any:
-        """The function's value. Raises TestStopped where it has none."""
+        """The function's value. Raises Stopped where it has none."""
         try:
             return function(*values, **named)
+        except ZeroDivisionError as error:
+            raise Stopped(node.span, "a division by 0") from error
         except (ArithmeticError, ValueError, TypeError, IndexError, MemoryError) as error:
-            raise TestStopped(node.span, str(error) or "this has no value") from error
+            raise Stopped(node.span, str(error) or "this has no value") from error
 
     def _integer(self, node: ast.Expression) -> int:
         return int(self._value(node))
@@ -215,7 +217,7 @@ class Interpreter:
         found = tuple(self._integer(argument) for argument in node.arguments)
         for index, length, argument in zip(found, array.shape, node.arguments, strict=False):
             if not 0 <= index < length:
-                raise TestStopped(argument.span, f"index {index} into {length} elements")
+                raise Stopped(argument.span, f"index {index} into {length} elements")
         return found
 
     def _call(self, node: ast.Call) -> Any:

@@ -12,7 +12,7 @@ from prismc.driver.kernels import Kernel
 from prismc.driver.session import Session
 from prismc.driver.testing.collect import Case, kernels_for
 from prismc.driver.testing.device import EmulatedDevice
-from prismc.driver.testing.interpreter import Device, Interpreter, TestStopped
+from prismc.driver.testing.interpreter import Device, Interpreter, Stopped
 from prismc.driver.workers import shared_work
 from prismc.emulator.schedule import adversaries
 from prismc.source.files import Files
@@ -87,12 +87,12 @@ def run_once(case: Case, device: Device, seed: int, files: Files) -> str:
     """One run of a test; what stopped it, with its place, or nothing."""
     try:
         Interpreter(case.test, device, seed).run()
-    except TestStopped as stopped:
+    except Stopped as stopped:
         return told(stopped, files)
     return ""
 
 
-def told(stopped: TestStopped, files: Files) -> str:
+def told(stopped: Stopped, files: Files) -> str:
     """A failure as it is shown: what, where, the lines, and what the assertion says."""
     at = stopped.at
     file = files.known(at.file)
