@@ -10,10 +10,11 @@ from lsprotocol.types import Position, PositionEncodingKind
 from prismc.checker.names.symbols import BUILTINS, HOST_BUILTINS
 from prismc.checker.types import attributes
 from prismc.driver.options import Options
+from prismc.frontend.declarations import comment_above
 from prismc.lsp.analysis import analyse
 from prismc.lsp.documents import Document, Shift, file_name, file_uri
 from prismc.lsp.hover import hover_at
-from prismc.lsp.lexis import comment_above, open_call, reserved_words, visible_locals
+from prismc.lsp.lexis import open_call, reserved_words, visible_locals
 from prismc.lsp.positions import Places
 from prismc.lsp.words import (
     ARGUMENT_WORDS,

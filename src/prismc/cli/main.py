@@ -21,6 +21,7 @@ COMMANDS = {
     "dump": "dump",
     "lsp": "lsp",
     "cache": "cache",
+    "doc": "doc",
     "explain": "explain",
     "targets": "targets",
 }

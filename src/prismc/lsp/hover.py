@@ -11,6 +11,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.model import ArrayType, ErrorType, VoidType
 from prismc.checker.types.show import show
 from prismc.frontend import ast
+from prismc.frontend.declarations import comment_above, declaration_text
 from prismc.hardware.groups import Bound, Level
 from prismc.lsp.analysis import Analysis
 from prismc.lsp.barriers import planned
@@ -18,7 +19,7 @@ from prismc.lsp.code import Code, hidden_names
 from prismc.lsp.documents import Document
 from prismc.lsp.facts import Fact, FileFacts, Named, Valued, facts_of
 from prismc.lsp.imports import file_of, imported_file
-from prismc.lsp.lexis import comment_above, is_in_comment_or_string
+from prismc.lsp.lexis import is_in_comment_or_string
 from prismc.lsp.words import ATTRIBUTE_HELP, LEVEL_HELP, STATEMENT_HELP, Help, help_of
 from prismc.source.record import Record
 from prismc.source.span import Span
@@ -247,14 +248,6 @@ class _Teller:
                 told.setdefault((operation.title, operation.where), operation.reason)
         for (title, where), reason in told.items():
             yield f"**{title}** {where} this line: {reason}"
-
-
-def declaration_text(node: ast.Node, text: str) -> str:
-    """A declaration as it is written, without its body and its comments."""
-    if isinstance(node, ast.Function | ast.Kernel):
-        lines = text[node.span.start : node.header.end].rstrip().rstrip(":").split("\n")
-        return "\n".join(line.split("#")[0].rstrip() for line in lines)
-    return text[node.span.start : node.span.end].split("#")[0].rstrip()
 
 
 # --------------------------------------------------------------------------- who speaks

@@ -233,12 +233,3 @@ def is_in_comment_or_string(text: str, offset: int) -> bool:
         elif character == "#" and not in_string:
             return True
     return in_string
-
-
-def comment_above(text: str, offset: int) -> str:
-    """The comment lines right above the line of a place, without their `#`."""
-    lines = text[: text.rfind("\n", 0, offset) + 1].split("\n")[:-1]
-    found: list[str] = []
-    while lines and lines[-1].startswith("#"):
-        found.insert(0, lines.pop().lstrip("#").removeprefix(" "))
-    return "\n".join(found)

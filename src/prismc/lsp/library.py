@@ -9,10 +9,9 @@ from types import MappingProxyType
 
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
+from prismc.frontend.declarations import comment_above, declaration_text
 from prismc.frontend.modules import STANDARD, find_module, modules_in
 from prismc.frontend.parser import parse_module
-from prismc.lsp.hover import declaration_text
-from prismc.lsp.lexis import comment_above
 from prismc.source.files import Files, SourceFile, UnreadableFile
 from prismc.source.record import Record
 from prismc.source.resources import stdlib_folder

@@ -8,9 +8,10 @@ from lsprotocol import types
 
 from prismc.driver.options import Options
 from prismc.frontend import ast
+from prismc.frontend.declarations import comment_above
 from prismc.lsp.documents import Document
 from prismc.lsp.facts import facts_of
-from prismc.lsp.lexis import comment_above, is_in_test, open_call
+from prismc.lsp.lexis import is_in_test, open_call
 from prismc.lsp.library import declared_in, offers
 from prismc.lsp.words import BUILTIN_HELP, HOST_HELP, Help
 
