@@ -62,6 +62,10 @@ def turn(temp: ptr(f32) @ block[1],
 ```
 
 The neighbour's value, through `temp`.
+
+- Synchronises inside: 1 operation: block barrier of block[1].
+- Around a call: earlier uses of `temp` by other threads are put before it.
+- Around a call: later writes of `temp` by other threads are put after it.
 """
 
 
@@ -74,8 +78,7 @@ def test_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     Path("sums.prism").write_text(SUMS)
     assert run(["doc", "sums.prism"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith(PAGE)
-    assert "1 operation: block barrier of block[1]" in out.removeprefix(PAGE)
+    assert out == PAGE
 
 
 def test_the_standard_library(capsys: pytest.CaptureFixture[str]) -> None:

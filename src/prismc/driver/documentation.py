@@ -54,8 +54,19 @@ def _entry(
     if isinstance(node, ast.Function | ast.Kernel):
         line = file.position(node.name.span.start).line
         own = [each for each in functions if each.first_line <= line <= each.last_line]
-        told = dict.fromkeys(map(_inserted, own))
-        yield from (f"Synchronisation inserted here: {words}." for words in told)
+        told = dict.fromkeys("\n".join(_synchronisation(each)) for each in own)
+        yield from told
+
+
+def _synchronisation(function: Function) -> Iterator[str]:
+    """What the function does, and what the compiler does around its calls."""
+    yield f"- Synchronises inside: {_inserted(function)}."
+    for each in function.required:
+        kind = "uses" if each.writes else "writes"
+        place = "earlier" if each.is_before else "later"
+        when = "before" if each.is_before else "after"
+        words = f"{place} {kind} of `{each.root}` by other threads are put {when} it"
+        yield f"- Around a call: {words}."
 
 
 def _inserted(function: Function) -> str:

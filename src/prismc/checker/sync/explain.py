@@ -17,6 +17,7 @@ from prismc.checker.sync.coverage import NONE
 from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Summary, nodes_in
 from prismc.checker.sync.plan import AccessKind, Edge, Position, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
+from prismc.checker.sync.requirements import Requirement, requirements_of
 from prismc.checker.sync.settings import SyncSettings
 from prismc.checker.sync.split import Phase
 from prismc.checker.sync.synchronise import Function, functions_of
@@ -60,11 +61,13 @@ class OperationAccount(Record):
 
 
 class FunctionAccount(Record):
-    """The operations of one function, and the memory that needs none of them."""
+    """The operations of one function, the memory that needs none of them, and what its callers
+    put in order."""
 
     instance: typed.Instance
     operations: tuple[OperationAccount, ...]
     settled: tuple[Touched, ...]
+    required: tuple[Requirement, ...]
 
 
 def explain_plan(
@@ -103,6 +106,7 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
         instance=function.instance,
         operations=accounts,
         settled=tuple(item for item in _settled(function) if item.root not in ordered),
+        required=() if function.instance.is_kernel else requirements_of(function),
     )
 
 

@@ -53,11 +53,13 @@ from prismc.source.record import Record
 
 
 class Function(Record):
-    """A function with its barriers, and the judge of its accesses that they were found with."""
+    """A function with its barriers, the judge of its accesses that they were found with, and what
+    its callers know of it."""
 
     instance: typed.Instance
     planned: Planned
     conflicts: Conflicts
+    summary: FunctionSummary
 
 
 _PLANNED = (typed.InstanceKind.KERNEL, typed.InstanceKind.DEVICE)
@@ -108,11 +110,9 @@ def functions_of(
             has_scopes=is_paper,
             prover=settings.prover,
         )
-        function, verdict = _plan(
-            body, built, told, sink, settings, has_copies=has_copies, first_bit=bit
-        )
+        function = _plan(body, built, told, sink, settings, has_copies=has_copies, first_bit=bit)
         bit = free_bit(function.planned.graph, bit)
-        callees[body.instance.symbol] = _summary(body, built, verdict)
+        callees[body.instance.symbol] = function.summary
         yield function
 
 
@@ -143,7 +143,7 @@ def _plan(
     *,
     has_copies: bool,
     first_bit: int,
-) -> tuple[Function, Verdict]:
+) -> Function:
     instance = body.instance
     between = _between(instance, built)
     graph = between.graph
@@ -186,7 +186,8 @@ def _plan(
         ),
     )
     _check_liveness(found)
-    return Function(instance=instance, planned=found, conflicts=conflicts), verdict
+    summary = _summary(body, built, verdict)
+    return Function(instance=instance, planned=found, conflicts=conflicts, summary=summary)
 
 
 def _check_liveness(planned: Planned) -> None:

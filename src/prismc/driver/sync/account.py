@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
 from prismc.checker.sync.plan import MBARRIER_KINDS, Access, Edge, SyncKind, SyncOperation, Where
+from prismc.checker.sync.requirements import Requirement
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
@@ -83,7 +84,8 @@ class Operation(Record):
 
 
 class Function(Record):
-    """A function of the program; `settled` tells memory that needs no operation, and why."""
+    """A function of the program; `settled` tells memory that needs no operation, and why,
+    `required` what its callers put in order."""
 
     symbol: str
     title: str
@@ -92,6 +94,7 @@ class Function(Record):
     last_line: int
     operations: tuple[Operation, ...]
     settled: tuple[tuple[str, str], ...]
+    required: tuple[Requirement, ...]
 
     @property
     def count(self) -> str:
@@ -173,6 +176,7 @@ def _function(account: FunctionAccount, program: typed.Program, files: Files) ->
         last_line=last,
         operations=tuple(_operation(each, spans, files) for each in account.operations),
         settled=tuple((item.root, item.why.value) for item in account.settled),
+        required=account.required,
     )
 
 
