@@ -29,7 +29,7 @@ BARRIERS = {
     "row_softmax": {"bar.sync": 3},
     "histogram": {"bar.sync": 2},
     "prefix_scan": {"bar.sync": 3},
-    "last_block_sum": {"bar.sync": 3, "bar.red.or.pred": 1},
+    "last_block_sum": {"bar.sync": 2, "bar.red.or.pred": 1},
     "online_softmax": {"bar.sync": 1},
     "layer_norm": {"bar.sync": 3},
     "batched_transpose": {"bar.sync": 1},

@@ -140,6 +140,8 @@ def _rank(kind: SyncKind) -> int:
         return 1
     if kind is SyncKind.PROXY_FENCE:
         return 2
+    if kind is SyncKind.BLOCK_VOTE:
+        return 5
     return 4 if kind is SyncKind.FENCE_PRODUCTS else 3
 
 
@@ -172,8 +174,7 @@ def _node_operations(
             case Commit() | Wait():
                 yield _operation(node, region, planned)
             case Finish():
-                yield _of_finish(node, SyncKind.BLOCK_BARRIER)
-                yield _of_finish(node, SyncKind.BLOCK_VOTE)
+                yield _vote(node)
             case GridBarrier():
                 yield _of_grid(node, planned)
             case Arrive() | Await():
@@ -288,11 +289,11 @@ def _of_grid(node: GridBarrier, planned: Planned) -> SyncOperation:
     )
 
 
-def _of_finish(node: Finish, kind: SyncKind) -> SyncOperation:
-    """One of the two times that a block's threads wait for one another at `finish`."""
+def _vote(node: Finish) -> SyncOperation:
+    """At `finish` a block's threads wait for the answer whether it is the last."""
     return SyncOperation(
         number=0,
-        kind=kind,
+        kind=SyncKind.BLOCK_VOTE,
         position=node.before,
         participants=Participants(perspective=BLOCK),
         lanes=0,

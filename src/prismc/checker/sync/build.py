@@ -32,6 +32,7 @@ from prismc.checker.sync.graph import (
     Node,
     Pending,
     Region,
+    Root,
     Sequence,
     Step,
     Summary,
@@ -209,11 +210,8 @@ class _Builder:
                 yield from self._for(statement, here)
             case typed.Group():
                 yield from self._group(statement, here)
-            case typed.Finish(body=body):
-                self.before_finish = len(self._accesses.made)
-                waits = synchronised((), BLOCK, here)
-                yield Finish(before=_before(statement), span=statement.header, events=(waits,))
-                yield from self.sequence(body, here)
+            case typed.Finish():
+                yield from self._finish(statement, here)
             case typed.Split():
                 yield from self._split(statement, here)
             case typed.Break() | typed.Continue():
@@ -325,6 +323,33 @@ class _Builder:
             ends=ends,
             end=None if last is None else Position(where=Where.AFTER, anchor=last.id),
         )
+
+    def _finish(self, statement: typed.Finish, here: Here) -> Iterator[Node]:
+        """Thread 0 arrives for its block: what other blocks do in the body, it stands for. Then the
+        block waits for the answer."""
+        made = self._accesses.made
+        self.before_finish = first = len(made)
+        body = self.sequence(statement.body, here)
+        kinds: dict[Root, AccessKind] = {}
+        for access in made[first:]:
+            for root in access.roots:
+                is_read = access.kind is AccessKind.READ and kinds.get(root) is not AccessKind.WRITE
+                if root.is_global:
+                    kinds[root] = AccessKind.READ if is_read else AccessKind.WRITE
+        arrival = [
+            self._accesses.add(
+                kind,
+                Path(roots=(root,), is_known=False),
+                unknown_footprint(1),
+                here,
+                statement.header,
+            )
+            for root, kind in kinds.items()
+        ]
+        waits = synchronised((), BLOCK, here)
+        before = _before(statement)
+        yield Finish(before=before, span=statement.header, events=(*arrival, waits))
+        yield from body
 
     def _group(self, statement: typed.Group, here: Here) -> Iterator[Node]:
         units = _groups(here.units, statement.to)

@@ -182,8 +182,8 @@ class Wait(Step):
 
 
 class Finish(Step):
-    """A block tells that it has come so far, and learns whether it is the last to do so: its
-    threads wait for one another before and after."""
+    """Thread 0 tells that its block has come so far, and all learn whether it is the last to do
+    so: they wait for the answer."""
 
 
 class Choice(Node):

@@ -24,7 +24,6 @@ MOST_RANGES = 4
 _GROUPS = "a wait counts groups of copies, and this ends one"
 _WHY = {
     SyncKind.MBARRIER_INIT.value: "nobody can arrive or wait before it",
-    SyncKind.BLOCK_BARRIER.value: "the block's own work comes before its arrival",
     SyncKind.BLOCK_VOTE.value: "tells all threads whether their block is the last",
 }
 NOTHING = "no function here touches memory\n"
