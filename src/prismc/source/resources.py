@@ -41,3 +41,8 @@ def explain_folder() -> Path:
 def build_systems_folder() -> Path:
     """The folder with what CMake and make include."""
     return _PACKAGE / "build_systems"
+
+
+def templates_folder() -> Path:
+    """The folder with what `prismc new` makes projects from."""
+    return _PACKAGE / "templates"
