@@ -17,8 +17,9 @@ from prismc.checker.types.walk import (
     statement_operands,
     statements_in,
 )
-from prismc.diagnostics.problem import Related
+from prismc.diagnostics.problem import Fix, Related
 from prismc.diagnostics.sink import Sink
+from prismc.hardware.asynchronous import Agent
 from prismc.source.span import Span
 
 # What is done, with which pointer, where, and whether `reads(..)` covers it.
@@ -39,11 +40,33 @@ def check_declared_effects(body: typed.Body, aliases: Aliases, sink: Sink) -> No
             if root.kind is not typed.VariableKind.PARAMETER or root in allowed or root in told:
                 continue
             told.add(root)
-            word = "reads" if is_read else "writes"
+            effect = f"{'reads' if is_read else 'writes'}({root.name})"
             note = Related(at=effects.span, message="these are the declared effects")
+            is_plain = done in ("is read", "is written")
+            fix = _declaration(effects, effect, is_certain=is_plain)
+            advice = f"`{effect}`"
+            if is_read and not is_plain:
+                advice += f", or `writes({root.name})` if the code may change it,"
             sink.report(
-                UndeclaredEffect(at=at, done=done, name=root.name, effect=word, related=(note,))
+                UndeclaredEffect(
+                    at=at, done=done, name=root.name, effect=advice, related=(note,), fixes=(fix,)
+                )
             )
+
+
+def _declaration(effects: typed.Effects, effect: str, *, is_certain: bool) -> Fix:
+    """The effect behind those that are declared. What inline code does to an address that it gets,
+    nobody knows but its author."""
+    place = Span(effects.span.file, effects.span.end - 1, effects.span.end - 1)
+    text = f", {effect}" if _are_any(effects) else effect
+    return Fix(at=place, text=text, title=f"declare `{effect}`", is_certain=is_certain)
+
+
+def _are_any(effects: typed.Effects) -> bool:
+    whole = (effects.scope, effects.syncs, effects.completes)
+    listed = (effects.reads, effects.writes, effects.needs)
+    is_generic = effects.agent is Agent.GENERIC
+    return any(listed) or any(each is not None for each in whole) or not is_generic
 
 
 def _uses(body: typed.Body) -> Iterator[Use]:

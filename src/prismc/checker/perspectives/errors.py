@@ -423,7 +423,7 @@ class UndeclaredEffect(Problem):
     title = "an effect that is not declared"
     message = "`{name}` {done}, and the declared effects leave it out"
     label = "nothing would be ordered with this"
-    help_text = "add `{effect}({name})` to `@effects`"
+    help_text = "add {effect} to `@effects`"
 
     done: str
     name: str
