@@ -1,5 +1,5 @@
 // C = alpha * A @ B + beta * C: one element a thread; a warp takes one row's neighbouring columns.
-extern "C" __global__ __launch_bounds__(1024, 2) void sgemm_coalesced(
+extern "C" __global__ __launch_bounds__(1024, 1) void sgemm_coalesced(
     int M, int N, int K, float alpha, const float* __restrict__ A, const float* __restrict__ B,
     float beta, float* __restrict__ C)
 {
