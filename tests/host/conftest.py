@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from host.support import build
+from host.support import ROOT, build
 from prismc.driver.cpu.library import NAME, compile_driver
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -26,3 +27,16 @@ def saxpy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saxpy")
     build(EXAMPLES / "saxpy.prism", folder, targets=("sm_80", "sm_90a"))
     return folder
+
+
+@pytest.fixture(scope="session")
+def prismc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiler of this checkout as a program."""
+    program = tmp_path_factory.mktemp("bin") / "prismc"
+    call = "import sys; from prismc.cli.entry import main; sys.exit(main())"
+    path = ROOT / "src"
+    program.write_text(
+        f"#!/bin/sh\nexport PYTHONPATH='{path}'\nexec '{sys.executable}' -c '{call}' \"$@\"\n"
+    )
+    program.chmod(0o755)
+    return program

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,18 @@ C11, CPP17 = LANGUAGES[0], LANGUAGES[1]
 def require(program: str) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
+
+
+def printed_by(command: Sequence[str | Path], folder: Path, **environment: str) -> str:
+    """What a command prints; it must succeed."""
+    for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        environment.setdefault(variable, "")
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def build(source: Path, folder: Path, *options: str, targets: tuple[str, ...] = ("sm_80",)) -> None:

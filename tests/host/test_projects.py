@@ -5,49 +5,21 @@ What a build makes is what it says: no test waits for a clock.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from host.support import ROOT, require
+from host.support import ROOT, printed_by, require
 
 EXAMPLES = ROOT / "examples"
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
 
 
-@pytest.fixture(scope="module")
-def prismc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiler of this checkout as a program."""
-    program = tmp_path_factory.mktemp("bin") / "prismc"
-    call = "import sys; from prismc.cli.entry import main; sys.exit(main())"
-    path = ROOT / "src"
-    program.write_text(
-        f"#!/bin/sh\nexport PYTHONPATH='{path}'\nexec '{sys.executable}' -c '{call}' \"$@\"\n"
-    )
-    program.chmod(0o755)
-    return program
-
-
 def copied(name: str, folder: Path) -> Path:
     return Path(shutil.copytree(EXAMPLES / name, folder / name, ignore=lambda _, __: ["build"]))
-
-
-def run(command: Sequence[str | Path], folder: Path, **environment: str) -> str:
-    """What a command prints; it must succeed."""
-    for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
-        environment.setdefault(variable, "")
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | environment, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def made(said: str) -> set[str]:
@@ -77,7 +49,7 @@ def make(prismc: Path, folder: Path, *arguments: str, compiler: str = "gcc") -> 
     require("make")
     require(COMPILERS[compiler][0])
     c, cpp = COMPILERS[compiler]
-    return run(["make", f"PRISMC={prismc}", f"CC={c}", f"CXX={cpp}", *arguments], folder)
+    return printed_by(["make", f"PRISMC={prismc}", f"CC={c}", f"CXX={cpp}", *arguments], folder)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -181,13 +153,13 @@ def cmake(request: pytest.FixtureRequest, prismc: Path) -> Callable[..., str]:
     def build(folder: Path, *options: str, compiler: str = "gcc") -> str:
         require(COMPILERS[compiler][0])
         if not (folder / "build").exists():
-            run(
+            printed_by(
                 ["cmake", "-S", ".", "-B", "build", "-G", request.param,
                  f"-DCMAKE_C_COMPILER={COMPILERS[compiler][0]}",
                  f"-DPRISMC_EXECUTABLE={prismc}"],
                 folder,
             )  # fmt: skip
-        return run(["cmake", "--build", "build", *options], folder)
+        return printed_by(["cmake", "--build", "build", *options], folder)
 
     return build
 
@@ -198,7 +170,7 @@ def test_the_cmake_project_passes_its_tests(
     """With gcc and Ninja, and with clang and make."""
     folder = copied("cpp-cmake", tmp_path)
     cmake(folder, "-j2", compiler="gcc" if "Ninja" in request.node.name else "clang")
-    said = run(["ctest", "--test-dir", "build"], folder)
+    said = printed_by(["ctest", "--test-dir", "build"], folder)
     assert "100% tests passed, 0 tests failed out of 2" in said
 
 
@@ -237,13 +209,13 @@ def test_cmake_tells_of_a_wrong_call(prismc: Path, tmp_path: Path) -> None:
     require("cmake")
     text = "cmake_minimum_required(VERSION 3.20)\nproject(x LANGUAGES CXX)\n"
     text += "find_package(prismc 0.1 REQUIRED)\nprism_add_library(k {})\n"
-    where = run([prismc, "--cmake-dir"], tmp_path).rstrip("\n")
+    where = printed_by([prismc, "--cmake-dir"], tmp_path).rstrip("\n")
     options = [f"-Dprismc_DIR={where}", f"-DPRISMC_EXECUTABLE={prismc}"]
     wrong = {"TARGETS sm_80": "name the SOURCES", "a.prism": "what is `a.prism`"}
     for arguments, words in wrong.items():
         (tmp_path / "CMakeLists.txt").write_text(text.format(arguments))
         with pytest.raises(AssertionError, match=words):
-            run(["cmake", "-B", "build", *options], tmp_path)
+            printed_by(["cmake", "-B", "build", *options], tmp_path)
     (tmp_path / "CMakeLists.txt").write_text(text.replace("0.1", "99.1"))
     with pytest.raises(AssertionError, match=r"prismcConfig\.cmake, version"):
-        run(["cmake", "-B", "build2", *options], tmp_path)
+        printed_by(["cmake", "-B", "build2", *options], tmp_path)

@@ -24,6 +24,7 @@ COMMANDS = {
     "doc": "doc",
     "explain": "explain",
     "targets": "targets",
+    "doctor": "doctor",
     "new": "new",
 }
 

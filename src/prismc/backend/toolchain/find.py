@@ -41,7 +41,7 @@ def find_nvcc(environment: Mapping[str, str] = os.environ, path: Iterable[str] =
         raise ToolchainFailure(
             f"PRISMC_NVCC names `{named}`, which is no file", "set PRISMC_NVCC to the nvcc program"
         )
-    if program := _program("nvcc", environment, path):
+    if program := find_program("nvcc", environment, path):
         return program
     raise ToolchainFailure(
         "no nvcc was found",
@@ -53,7 +53,7 @@ def find_fatbinary(
     environment: Mapping[str, str] = os.environ, path: Iterable[str] = sys.path
 ) -> Path:
     """The fatbinary program, which stands beside nvcc. Raises ToolchainFailure."""
-    if program := _program("fatbinary", environment, path):
+    if program := find_program("fatbinary", environment, path):
         return program
     raise ToolchainFailure(
         "no `fatbinary` was found, which packs images for several targets into one file",
@@ -74,7 +74,7 @@ def find_c_compiler(environment: Mapping[str, str] = os.environ) -> Path:
     )
 
 
-def _program(name: str, environment: Mapping[str, str], path: Iterable[str]) -> Path | None:
+def find_program(name: str, environment: Mapping[str, str], path: Iterable[str]) -> Path | None:
     """A program of the CUDA toolkit: in CUDA_HOME, on PATH, in a wheel on the import path."""
     folders = [home / "bin" for home in _homes(environment)]
     folders += [Path(entry) for entry in environment.get("PATH", "").split(os.pathsep) if entry]

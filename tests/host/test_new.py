@@ -1,0 +1,66 @@
+"""`prismc new`: each project builds, and passes its tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from host.support import ROOT, printed_by, require
+from prismc.cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_project_for_make(prismc: Path, tmp_path: Path) -> None:
+    require("make")
+    assert run(["new", "demo-one"]) == 0
+    said = printed_by(["make", f"PRISMC={prismc}", "test"], tmp_path / "demo-one")
+    assert "1 passed in" in said
+    assert "demo-one: 1000 elements agree" in said
+    assert (tmp_path / "demo-one" / ".gitignore").is_file()
+
+
+def test_a_project_for_cmake(prismc: Path, tmp_path: Path) -> None:
+    require("cmake")
+    assert run(["new", "kernels", "--template", "cmake"]) == 0
+    folder = tmp_path / "kernels"
+    printed_by(["cmake", "-S", ".", "-B", "build", f"-DPRISMC_EXECUTABLE={prismc}"], folder)
+    printed_by(["cmake", "--build", "build"], folder)
+    assert "100% tests passed" in printed_by(["ctest", "--test-dir", "build"], folder)
+
+
+def test_a_python_package(tmp_path: Path) -> None:
+    assert run(["new", "my-Package", "--template", "python"]) == 0
+    folder = tmp_path / "my-Package"
+    assert (folder / "src" / "my_package" / "axpy.prism").is_file()
+    command = [sys.executable, "-m", "pytest", "-p", "prismc.pytest_plugin"]
+    assert "6 passed in" in printed_by(command, folder, PYTHONPATH=str(ROOT / "src"))
+
+
+def test_its_code_has_the_usual_layout(tmp_path: Path) -> None:
+    assert run(["new", "laid_out"]) == 0
+    assert run(["fmt", "--check", "laid_out"]) == 0
+    assert not [p for p in (tmp_path / "laid_out").rglob("*") if "{{" in str(p)]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("two words", "`two words` is no name for a project"),
+        ("-x/1st", "`1st` is no name for a project"),
+        ("class", "Python use it"),
+        ("test", "build systems or Python use it"),
+        ("full", "`full` is there already, and not empty"),
+        ("full/file/x", "`full/file/x"),
+    ],
+)
+def test_refusals(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    assert run(["new", "--", name]) == 2
+    assert says in capsys.readouterr().err
