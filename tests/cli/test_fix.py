@@ -37,6 +37,16 @@ CASES = {
         "def f(a: int) -> int:\n    if a = 0 && 0 < a < 3\n        a++\n    return a\n",
         "def f(a: int) -> int:\n    if a == 0 and 0 < a and a < 3:\n        a += 1\n    return a\n",
     ),
+    "numbers as conditions": (
+        "def f(a: int, b: int) -> int:\n    return 1 if a and not b else 2\n",
+        "def f(a: int, b: int) -> int:\n    return 1 if a != 0 and not b != 0 else 2\n",
+    ),
+    "effects": (
+        "@requires(thread[1])\n@effects()\nunsafe def f(p: ptr(const u32), q: ptr(u32)):\n"
+        "    q[0] = p[0]\n",
+        "@requires(thread[1])\n@effects(writes(q), reads(p))\n"
+        "unsafe def f(p: ptr(const u32), q: ptr(u32)):\n    q[0] = p[0]\n",
+    ),
     "split": (
         "@requires(block[1], thread[64])\ndef f():\n    split warp[2]:\n        case 1: pass\n",
         "@requires(block[1], thread[64])\ndef f():\n    split warp:\n        case 1: pass\n",

@@ -97,6 +97,7 @@ class Accesses:
         self.view_uses[view.variable] = ViewUse(
             view=(view.variable.id,),
             name=view.variable.name,
+            at=view.variable.span,
             is_disjoint=view.variable in self._disjoint,
             is_claim=view.variable.kind is typed.VariableKind.CLAIM,
             size=perspective.size if is_divided else 0,

@@ -60,11 +60,13 @@ class ViewUse(Record):
 
     `view` tells narrowings apart: the ids of the calls that lead to it, then of the view's
     variable. `size` is the threads of a piece (0 for a whole block or more), `loops` are the loops
-    around the narrowing. `is_async` marks the name of an asynchronous scope.
+    around the narrowing. `is_async` marks the name of an asynchronous scope. `at` is where the
+    narrowing gives the name.
     """
 
     view: tuple[int, ...]
     name: str
+    at: Span
     size: int
     loops: tuple[int, ...]
     is_async: bool = False

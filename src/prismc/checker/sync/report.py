@@ -19,7 +19,7 @@ from prismc.checker.sync.errors import (
     UnfinishedCopy,
 )
 from prismc.checker.sync.footprints import Meeting
-from prismc.checker.sync.graph import Access, Crossing, Graph, Node
+from prismc.checker.sync.graph import Access, Crossing, Graph, Node, ViewUse
 from prismc.checker.sync.grid import Clash
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
@@ -133,7 +133,11 @@ def report_overlaps(
                 first, second = two_threads(reason.earlier_threads, reason.later_threads)
                 sink.report(
                     OverlappingIterations(
-                        at=reason.later.at, root=_root(reason.later), first=first, second=second
+                        at=reason.later.at,
+                        root=_root(reason.later),
+                        first=first,
+                        second=second,
+                        related=_pieces_of(reason.later),
                     )
                 )
 
@@ -165,7 +169,20 @@ def _overlap(access: Access, meeting: Meeting) -> OverlappingPieces:
         first=first,
         second=second,
         element=str(meeting.element) if is_whole else f"{meeting.element} of a piece",
+        related=_pieces_of(access),
     )
+
+
+def _pieces_of(access: Access) -> tuple[Related, ...]:
+    """Where the pieces come from that an access goes through."""
+    if not access.views:
+        return ()
+    return (pieces_note(access.views[-1]),)
+
+
+def pieces_note(view: ViewUse) -> Related:
+    """Where a narrowing gives pieces."""
+    return Related(at=view.at, message=f"`{view.name}` names each one's piece from here on")
 
 
 def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Sink) -> None:
@@ -229,7 +246,9 @@ def _report_blocks_overlap(clash: Clash, sink: Sink) -> None:
             doing="both write" if is_write else "write and read",
             outcome=_STAY if is_write else _SEEN,
             advice="choose an offset that keeps the elements of each block apart",
-            related=() if clash.earlier is clash.later else (_clash_note(clash),),
+            related=_pieces_of(clash.later)
+            if clash.earlier is clash.later
+            else (_clash_note(clash),),
         )
     )
 

@@ -17,6 +17,7 @@ from prismc.checker.sync.footprints import Between, Footprint, Meeting, meet
 from prismc.checker.sync.forms import ONE
 from prismc.checker.sync.graph import Access, ViewUse
 from prismc.checker.sync.plan import AccessKind
+from prismc.checker.sync.report import pieces_note
 from prismc.checker.sync.synchronise import Function
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
@@ -134,9 +135,10 @@ def _elements(footprint: Footprint, size: int) -> Iterator[tuple[int, int]]:
 def _problem(first: Access, second: Access, view: ViewUse) -> UnprovenPieces:
     write, other = (first, second) if first.kind is not AccessKind.READ else (second, first)
     note = Related(at=other.at, message="another thread may touch the same element here")
+    pieces = pieces_note(view)
     return UnprovenPieces(
         at=write.at,
         root=", ".join(root.name for root in write.roots),
         view=view.name,
-        related=() if first is second else (note,),
+        related=(pieces,) if first is second else (note, pieces),
     )

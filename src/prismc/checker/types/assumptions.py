@@ -11,6 +11,7 @@ from prismc.checker.types.model import BOOLEAN, INT
 from prismc.checker.types.number_builtins import BuiltinCall
 from prismc.checker.types.places import Places
 from prismc.checker.types.walk import expressions_in
+from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
 
 
@@ -65,10 +66,18 @@ class Assumptions(Places):
                     continue
                 kind = part.callee.kind if isinstance(part, typed.Call) else None
                 if kind is not typed.InstanceKind.EXPRESSION:
-                    name = part.callee.name if isinstance(part, typed.Call) else "broadcast"
-                    self.report(CallInCheck(at=part.span, construct=construct, callee=name))
+                    self.report(_call_in_check(construct, part))
                     return False
         return True
+
+
+def _call_in_check(construct: str, call: typed.Call | typed.Broadcast) -> CallInCheck:
+    if not isinstance(call, typed.Call):
+        return CallInCheck(at=call.span, construct=construct, callee="broadcast")
+    callee = call.callee
+    message = f"`{callee.name}` is no expression function: it has a bound"
+    bound = Related(at=callee.requires_span, message=message)
+    return CallInCheck(at=call.span, construct=construct, callee=callee.name, related=(bound,))
 
 
 def is_alignment(number: int) -> bool:

@@ -64,7 +64,14 @@ class Builtins(MemoryBuiltins):
         if not isinstance(target, ScalarType) or not isinstance(
             value.type, ScalarType | LiteralType
         ):
-            self.report(CannotConvert(at=call.span, found=show(value.type), target=show(target)))
+            self.report(
+                CannotConvert(
+                    at=call.span,
+                    found=show(value.type),
+                    target=show(target),
+                    related=self.what_it_is(value),
+                )
+            )
             return self.refused(call.span)
         if isinstance(value, typed.Constant):
             return self._converted(value, target, call.span)

@@ -366,7 +366,12 @@ class Constructs(Statements):
             return self._array_view(pair, source, source.type)
         if not isinstance(source.type, PointerType) or variable is None:
             self.report(
-                NotAPointer(at=pair.pointer.span, where="a narrowing", found=show(source.type))
+                NotAPointer(
+                    at=pair.pointer.span,
+                    where="a narrowing",
+                    found=show(source.type),
+                    related=self.what_it_is(source),
+                )
             )
             return None
         if (pair.at is not None and stated is None) or (pair.offset and offset is None):

@@ -28,7 +28,7 @@ from prismc.checker.types.numbers import convert, fits
 from prismc.checker.types.show import show
 from prismc.checker.types.variables import read_type
 from prismc.checker.types.walk import expressions_in
-from prismc.diagnostics.problem import Related
+from prismc.diagnostics.problem import Fix, Related
 from prismc.frontend import ast
 from prismc.source.record import replace
 from prismc.source.span import Span
@@ -99,7 +99,7 @@ class Conversions(Context):
                 expected=show(expected),
                 found=show(value.type),
                 advice=_advice(value, expected),
-                related=why or _what_it_is(value),
+                related=why or self.what_it_is(value),
             )
         )
         return self.refused(value.span)
@@ -109,7 +109,15 @@ class Conversions(Context):
         condition = self.expression(node, BOOLEAN)
         if is_refused(condition) or is_boolean(condition.type):
             return condition
-        self.report(ConditionNotBool(at=node.span, construct=construct, found=show(condition.type)))
+        self.report(
+            ConditionNotBool(
+                at=node.span,
+                construct=construct,
+                found=show(condition.type),
+                related=self.what_it_is(condition),
+                fixes=_compared(node, condition.type),
+            )
+        )
         return self.refused(node.span)
 
     def require_integer(self, node: ast.Expression, what: str) -> typed.Expression:
@@ -117,7 +125,8 @@ class Conversions(Context):
         value = self.settled(self.expression(node, INT))
         if is_refused(value) or is_integer(value.type):
             return value
-        self.report(NotAnInteger(at=node.span, what=what, found=show(value.type)))
+        related = self.what_it_is(value)
+        self.report(NotAnInteger(at=node.span, what=what, found=show(value.type), related=related))
         return self.refused(node.span)
 
     def as_integer(self, value: typed.Expression, target: Type) -> typed.Expression:
@@ -167,6 +176,10 @@ class Conversions(Context):
         """A note at a declaration, with the type."""
         shown = show(read_type(variable))
         return (Related(at=variable.span, message=f"`{variable.name}` is {shown}, declared here"),)
+
+    def what_it_is(self, value: typed.Expression) -> tuple[Related, ...]:
+        """Where a variable that is used as a value got its type."""
+        return self.declared_here(value.variable) if isinstance(value, typed.Read) else ()
 
     def note(self, at: Span, message: str) -> tuple[Related, ...]:
         """A second place, as problems take them."""
@@ -219,13 +232,14 @@ def _why_unknown(value: typed.Expression) -> str:
     return f"`{name}` has no result within {MOST_STEPS:,} steps, or none before a run"
 
 
-def _what_it_is(value: typed.Expression) -> tuple[Related, ...]:
-    """Where a variable got its type."""
-    if not isinstance(value, typed.Read):
+def _compared(node: ast.Expression, type_: Type) -> tuple[Fix, ...]:
+    """`n` as `n != 0`, for one integer that stands by itself: C and Python mean that by it."""
+    if not isinstance(node, ast.Reference | ast.Index | ast.Call | ast.Member):
         return ()
-    variable = value.variable
-    message = f"`{variable.name}` is {show(value.type)}, declared here"
-    return (Related(at=variable.span, message=message),)
+    if not is_integer(type_):
+        return ()
+    end = Span(node.span.file, node.span.end, node.span.end)
+    return (Fix(at=end, text=" != 0", title="compare with 0"),)
 
 
 def _declared_note(variable: typed.Variable) -> tuple[Related, ...]:

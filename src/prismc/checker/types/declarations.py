@@ -23,6 +23,7 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show
 from prismc.checker.types.unsafe import Unsafe, element_type
+from prismc.diagnostics.problem import Related
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
@@ -76,12 +77,12 @@ class Declarations(Unsafe):
         if target is None:
             return self.settled(value)
         if isinstance(value.type, ArrayType):
-            return self.refuse_whole_array(node.span)
+            return self.refuse_whole_array(node.span, self.what_it_is(value))
         return self.require_type(value, target)
 
-    def refuse_whole_array(self, at: Span) -> typed.Expression:
+    def refuse_whole_array(self, at: Span, related: tuple[Related, ...] = ()) -> typed.Expression:
         """Report an array that stands where one value does."""
-        self.report(WholeArray(at=at))
+        self.report(WholeArray(at=at, related=related))
         return self.refused(at)
 
     def _may_declare(self, node: ast.Declare, type_: Type) -> bool:

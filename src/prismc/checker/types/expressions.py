@@ -178,7 +178,8 @@ class Expressions(Calls):
             return self._element(node, base, base.type)
         if isinstance(base.type, PointerType):
             return self._load(node, base, base.type)
-        self.report(NotIndexable(at=node.span, type=show(base.type)))
+        related = self.what_it_is(base)
+        self.report(NotIndexable(at=node.span, type=show(base.type), related=related))
         return self.refused(node.span)
 
     def _slot(self, node: ast.Index, variable: typed.Variable) -> typed.Expression:

@@ -158,7 +158,14 @@ class MemoryBuiltins(NumberBuiltins):
             return None
         if isinstance(value.type, PointerType):
             return value
-        self.report(NotAPointer(at=node.span, where=f"`{call.name}`", found=show(value.type)))
+        self.report(
+            NotAPointer(
+                at=node.span,
+                where=f"`{call.name}`",
+                found=show(value.type),
+                related=self.what_it_is(value),
+            )
+        )
         self.is_failed = True
         return None
 

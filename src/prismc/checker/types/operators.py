@@ -152,7 +152,11 @@ class Operators(TypeExpressions):
     def _refuse_operator(self, at: Span, sign: str, operand: typed.Expression) -> typed.Expression:
         self.report(
             OperatorNotForType(
-                at=at, operator=sign, type=show(operand.type), advice=_advice(sign, operand.type)
+                at=at,
+                operator=sign,
+                type=show(operand.type),
+                advice=_advice(sign, operand.type),
+                related=self.what_it_is(operand),
             )
         )
         return self.refused(operand.span)
