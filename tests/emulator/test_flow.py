@@ -63,6 +63,18 @@ def test_a_waiting_loop_with_a_counter_keeps_state() -> None:
     assert not spin.stateless
 
 
+def test_a_loop_that_begins_by_waiting_shares_its_header_with_the_wait() -> None:
+    flow = flow_of(_function(
+        "LOOP: ld.acquire.gpu.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, %r2;\n"
+        "@%p1 bra LOOP;\n"
+        "add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 9; @%p2 bra LOOP; ret;"
+    ))  # fmt: skip
+    (edge,) = flow.spins
+    assert len(flow.back_edges) == 2
+    assert edge == min(flow.back_edges)
+    assert flow.spins[edge].stateless
+
+
 def test_a_loop_over_atomics_does_not_wait() -> None:
     flow = flow_of(_function(
         "LOOP: atom.global.add.u32 %r1, [%rd1], 1; add.u32 %r2, %r2, 1;\n"

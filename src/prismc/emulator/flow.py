@@ -184,11 +184,23 @@ class _Orderer:
         header = self._header(loop, around)
         for source in part:
             if header in self.blocks[source].successors:
-                self.loops[source, header] = loop
+                self.loops[source, header] = self._turn(source, header, loop)
         if len(part) == 1:
             self.order += part
         else:
             self.place(part, header)
+
+    def _turn(self, source: int, header: int, loop: frozenset[int]) -> frozenset[int]:
+        """The blocks between a loop's header and the end of one edge back to it: a loop that begins
+        by waiting has two such edges, and the wait is a loop of its own."""
+        found = {header, source}
+        reached = [] if source == header else [source]
+        while reached:
+            target = reached.pop()
+            before = {block for block in loop - found if target in self.blocks[block].successors}
+            found |= before
+            reached += sorted(before)
+        return frozenset(found)
 
     def _header(self, loop: frozenset[int], around: frozenset[int]) -> int:
         """The first block of the loop that is entered from outside; else the first in the text."""
