@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, dump_file, run_stages, view_names
 from prismc.driver.session import Session
 from prismc.hardware.targets import TARGETS, Target
+from prismc.ir.core import Module, walk
+from prismc.ir.ops.control import Call
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.prism"))
@@ -34,6 +37,16 @@ def build(
     return session, built
 
 
+def inlined_copies(module: Module) -> Counter[str]:
+    """How often each function's text stands in the kernel: once for each call."""
+    copies = Counter(one.symbol for one in module.functions if one.is_kernel)
+    for function in reversed(module.functions):
+        for op in walk(function.body):
+            if isinstance(op, Call):
+                copies[op.callee] += copies[function.symbol]
+    return copies
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_builds_for_the_main_targets(path: Path) -> None:
     names = ONLY.get(path.stem, MAIN_TARGETS)
@@ -49,10 +62,18 @@ def test_builds_for_the_main_targets(path: Path) -> None:
 def test_ptx_has_the_barriers_of_the_plan(path: Path) -> None:
     (name, *_) = ONLY.get(path.stem, ("sm_80",))
     session, built = build(path, (TARGETS[name],))
-    checked = run_stages(session, session.files.known(str(path)), CHECKS)
-    planned = [op.kind for plan in checked.plan.instances.values() for op in plan.operations]
+    file = session.files.known(str(path))
+    checked = run_stages(session, file, CHECKS)
+    copies = inlined_copies(run_stages(session, file, "optimise").module)
+    planned = [
+        operation.kind
+        for symbol, plan in checked.plan.instances.items()
+        for operation in plan.operations
+        for _ in range(copies[symbol])
+    ]
     counts = built.reports[0].barriers
-    assert counts.full == planned.count(SyncKind.BLOCK_BARRIER)
+    blocks = planned.count(SyncKind.BLOCK_BARRIER) + planned.count(SyncKind.BLOCK_VOTE)
+    assert counts.full == blocks
     assert counts.warp == planned.count(SyncKind.WARP_BARRIER)
     assert counts.named == planned.count(SyncKind.NAMED_BARRIER)
     groups = sum(kind in GROUP_KINDS for kind in planned)
