@@ -5,6 +5,7 @@ from __future__ import annotations
 from checker.sync.plans import barriers, in_block, planned
 
 BLOCK = "block barrier block[1]"
+WARP = "warp barrier thread[32]"
 
 
 def test_own_elements_need_nothing() -> None:
@@ -597,10 +598,10 @@ def test_operations_are_numbered_over_the_whole_program() -> None:
 
 def test_a_loop_without_statements_reads_in_its_condition() -> None:
     result = planned("""
-        @requires(block[1], thread[64])
-        def f():
+        @requires(thread[32])
+        def f(S: ptr(i32)):
             t: int @ thread[1] = id()
-            shared S: i32[64]
+            x: int = 0
             partition S as s @ thread[1] at t:
                 s[0] = t
             while broadcast(S[0]) > 64:
@@ -609,15 +610,15 @@ def test_a_loop_without_statements_reads_in_its_condition() -> None:
                 s[0] = t
     """)
     assert result.problems == []
-    assert result.operations == [f"f: before 7 {BLOCK}", f"f: before 10 {BLOCK}"]
+    assert result.operations == [f"f: before 7 {WARP}", f"f: before 10 {WARP}"]
 
 
 def test_a_condition_that_a_loop_s_body_changes() -> None:
     result = planned("""
-        @requires(block[1], thread[64])
-        def f(n: int):
+        @requires(thread[32])
+        def f(n: int, S: ptr(i32)):
             t: int @ thread[1] = id()
-            shared S: i32[64]
+            x: int = 0
             partition S as s @ thread[1] at t:
                 s[0] = t
             while broadcast(S[0]) < n:
@@ -626,24 +627,24 @@ def test_a_condition_that_a_loop_s_body_changes() -> None:
     """)
     assert result.problems == []
     assert result.operations == [
-        f"f: before 7 {BLOCK}",
-        f"f: before 9 {BLOCK}",
-        f"f: after 8 {BLOCK}",
+        f"f: before 7 {WARP}",
+        f"f: before 9 {WARP}",
+        f"f: after 8 {WARP}",
     ]
 
 
 def test_a_barrier_that_has_no_place_is_refused() -> None:
     result = planned("""
-        @requires(block[1], thread[64])
-        def turn(p: ptr(i32), t: int @ thread[1]) -> int @ block[1]:
+        @requires(thread[32])
+        def turn(p: ptr(i32), t: int @ thread[1]) -> int @ thread[32]:
             partition p as s @ thread[1] at t:
                 s[0] = t
-            return broadcast(p[63])
+            return broadcast(p[31])
 
-        @requires(block[1], thread[64])
-        def f(n: int):
+        @requires(thread[32])
+        def f(n: int, S: ptr(i32)):
             t: int @ thread[1] = id()
-            shared S: i32[64]
+            x: int = 0
             while turn(S, t) > 64:
                 pass
     """)
@@ -652,10 +653,10 @@ def test_a_barrier_that_has_no_place_is_refused() -> None:
 
 def test_a_branch_reads_what_its_condition_s_other_side_leaves() -> None:
     result = planned("""
-        @requires(block[1], thread[64])
-        def f(n: int) -> int:
+        @requires(thread[32])
+        def f(n: int, S: ptr(i32)) -> int:
             t: int @ thread[1] = id()
-            shared S: i32[64]
+            x: int = 0
             partition S as s @ thread[1] at t:
                 s[0] = t
             if broadcast(S[n]) > 3:
@@ -668,9 +669,9 @@ def test_a_branch_reads_what_its_condition_s_other_side_leaves() -> None:
     """)
     assert result.problems == []
     assert result.operations == [
-        f"f: before 7 {BLOCK}",
-        f"f: before 9 {BLOCK}",
-        f"f: before 12 {BLOCK}",
+        f"f: before 7 {WARP}",
+        f"f: before 9 {WARP}",
+        f"f: before 12 {WARP}",
     ]
 
 
