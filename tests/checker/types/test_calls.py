@@ -324,6 +324,28 @@ def g(a: f32[4], b: f32[2]) -> f32:
     ]
 
 
+def test_the_uses_that_led_to_an_instance_are_named() -> None:
+    text = """
+@requires(thread[1])
+def inner[N: int](a: f32[N]) -> f32:
+    return a[3]
+
+@requires(thread[1])
+def outer[N: int](a: f32[N]) -> f32:
+    return inner(a)
+
+@requires(thread[1])
+def go(a: f32[2]) -> f32:
+    return outer(a)
+"""
+    done = elaborate(text)
+    (problem,) = done.problems
+    assert [(done.files.position(r.at).line, r.message) for r in problem.related[-2:]] == [
+        (8, "with N = 2, asked for here"),
+        (12, "`outer` with N = 2, asked for here"),
+    ]
+
+
 def test_refused_instances_are_listed_and_their_callers_are_not() -> None:
     text = """
 @requires(thread[1])

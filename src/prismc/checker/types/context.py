@@ -19,7 +19,7 @@ from prismc.checker.types.model import ERROR, LiteralType, ScalarType, Type
 from prismc.checker.types.numbers import Number
 from prismc.checker.types.origins import with_origin
 from prismc.checker.types.variables import read_type
-from prismc.diagnostics.problem import Problem, Severity
+from prismc.diagnostics.problem import Problem, Related, Severity
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
 from prismc.hardware.groups import Bound, Level, Perspective
@@ -60,7 +60,7 @@ class Request(Record):
     """Which instance is wanted: a function or kernel with its generic arguments.
 
     `threads` is the number of threads in a block where it is known and matters. `origin` is the use
-    that asks; `depth` counts the uses between a root of the program and this one. `symbol_name` is
+    that asks, `chain` tells those that led to it; `depth` counts them. `symbol_name` is
     the name that an export gives. A `is_trial` request elaborates a generic body with UNKNOWN
     arguments, for what does not depend on them. `layouts` are those of the pointers that the
     parameters are given, in their order; empty where none has one.
@@ -70,6 +70,7 @@ class Request(Record):
     arguments: tuple[Argument, ...] = ()
     threads: int | None = None
     origin: Span | None = None
+    chain: tuple[Related, ...] = ()
     depth: int = 0
     symbol_name: str | None = None
     is_trial: bool = False
@@ -184,9 +185,9 @@ class Context(ABC):
 
     def report(self, problem: Problem) -> None:
         """Report with the use that asked for this instance, when it has generic arguments."""
-        origin = self.request.origin if self.request else None
+        origin, chain = (self.request.origin, self.request.chain) if self.request else (None, ())
         generics = () if self.is_trial else self.generics
-        self.program.sink.report(with_origin(problem, generics, origin))
+        self.program.sink.report(with_origin(problem, generics, origin, chain))
         if problem.severity is Severity.ERROR:
             self.is_failed = True
 

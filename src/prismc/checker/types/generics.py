@@ -33,7 +33,9 @@ from prismc.checker.types.model import (
     Type,
     VectorType,
 )
+from prismc.checker.types.origins import longer_chain
 from prismc.checker.types.show import show
+from prismc.diagnostics.problem import Related
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
@@ -362,13 +364,18 @@ class Generics(Builtins):
         if any(isinstance(argument, Unknown) for argument in arguments):
             self.is_failed = True
             return None
-        depth = self.request.depth + 1 if self.request else 0
+        depth = 0
+        chain: tuple[Related, ...] = ()
+        if request := self.request:
+            depth = request.depth + 1
+            chain = longer_chain(request.symbol.name, self.generics, request.origin, request.chain)
         instance = self.program.instance(
             Request(
                 symbol=symbol,
                 arguments=arguments,
                 threads=self.instance.threads if self.instance else None,
                 origin=at,
+                chain=chain,
                 depth=depth,
                 layouts=layouts,
             )

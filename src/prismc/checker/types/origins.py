@@ -11,16 +11,35 @@ from prismc.diagnostics.sink import Sink
 from prismc.source.record import replace
 from prismc.source.span import Span
 
+Generics = tuple[tuple[str, str], ...]
+
+# Uses on the way from a root of the program to an instance that its problems tell, innermost first.
+_LONGEST = 5
+
 
 def with_origin(
-    problem: Problem, generics: tuple[tuple[str, str], ...], origin: Span | None
+    problem: Problem, generics: Generics, origin: Span | None, chain: tuple[Related, ...] = ()
 ) -> Problem:
-    """`problem` with the use that asked for these generic arguments, if there is one."""
+    """`problem` with the use that asked for these generic arguments, if there is one, and the
+    `chain` of uses around it."""
     if origin is None or not generics:
         return problem
-    shown = ", ".join(f"{name} = {value}" for name, value in generics)
-    note = Related(at=origin, message=f"with {shown}, asked for here")
-    return replace(problem, related=(*problem.related, note))
+    note = Related(at=origin, message=f"with {_shown(generics)}, asked for here")
+    return replace(problem, related=(*problem.related, note, *chain))
+
+
+def longer_chain(
+    name: str, generics: Generics, origin: Span | None, chain: tuple[Related, ...]
+) -> tuple[Related, ...]:
+    """The chain of an instance that the instance `name` asks for, whose own is `chain`."""
+    if origin is None or not generics:
+        return ()
+    note = Related(at=origin, message=f"`{name}` with {_shown(generics)}, asked for here")
+    return (note, *chain)[:_LONGEST]
+
+
+def _shown(generics: Generics) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in generics)
 
 
 class InstanceSink(Sink):
@@ -44,4 +63,6 @@ class InstanceSink(Sink):
         if self._is_silent:
             return
         instance = self._instance
-        self._sink.report(with_origin(problem, instance.generics, instance.origin))
+        self._sink.report(
+            with_origin(problem, instance.generics, instance.origin, instance.chain)
+        )

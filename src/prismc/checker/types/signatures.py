@@ -85,6 +85,7 @@ class Signatures(Attributes):
             effects=effects,
             generics=self.generics,
             origin=self.request.origin,
+            chain=self.request.chain,
             span=node.name.span,
             requires_span=requires.span,
             module=self.module,

@@ -42,6 +42,7 @@ def swizzle_function(
         effects=None,
         generics=(),
         origin=None,
+        chain=(),
         span=at,
         requires_span=at,
         module="",

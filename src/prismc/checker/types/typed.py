@@ -16,6 +16,7 @@ from enum import Enum
 
 from prismc.checker.types.model import Type
 from prismc.checker.types.signature import Launch, Result
+from prismc.diagnostics.problem import Related
 from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Perspective
 from prismc.hardware.swizzles import Swizzle
@@ -554,8 +555,8 @@ class Instance(Record):
     `assumptions` are the conditions of `@assume`, over the parameters: bools, with `Builtin`
     `aligned(pointer, bytes)` and `aligned(pointer, index, bytes)` among them.
     `generics` are the arguments as they are shown, for messages. `origin` is the span of the use
-    that asked for this instance (a call, an export), None for code checked in its own right.
-    Its statements stand in the program's `Body` for it.
+    that asked for this instance (a call, an export), None for code checked in its own right, and
+    `chain` tells the uses that led there. Its statements stand in the program's `Body` for it.
     """
 
     symbol: str
@@ -570,6 +571,7 @@ class Instance(Record):
     effects: Effects | None
     generics: tuple[tuple[str, str], ...]
     origin: Span | None
+    chain: tuple[Related, ...]
     span: Span
     requires_span: Span
     module: str
