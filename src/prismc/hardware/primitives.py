@@ -65,7 +65,7 @@ PRIMITIVES: dict[str, Primitive] = {
         ),
         Primitive(
             name="expect bytes",
-            ptx="mbarrier.arrive.expect_tx [mbarrier], count",
+            ptx="mbarrier.arrive.expect_tx [mbarrier], bytes",
             cost=Cost.ARRIVE,
         ),
         Primitive(name="named arrive", ptx="bar.arrive barrier, count", cost=Cost.ARRIVE),
