@@ -83,7 +83,11 @@ class Kernel:
                 yield self._fill(array, first)
                 second = (first + self._random.randint(1, WARPS - 1)) % WARPS
                 yield self._use(array, second)
-            elif choice < 0.94:
+            elif choice < 0.86:
+                yield self._fill_one(self._random.choice(ARRAYS), self._random.randrange(WARPS))
+            elif choice < 0.9:
+                yield self._use_by_two(self._random.choice(ARRAYS), self._random.randrange(2))
+            elif choice < 0.96:
                 yield self._use(self._random.choice(ARRAYS), self._random.randrange(WARPS))
             else:
                 yield self._use_by_all(self._random.choice(ARRAYS))
@@ -135,6 +139,34 @@ class Kernel:
         def run(state: State, values: dict[str, int]) -> None:
             own = slice(warp * 32, warp * 32 + 32)
             state.v[own] = _wrapped(state.v[own] * 3 + state.arrays[array][::-1])
+
+        return Step(lines, run)
+
+    def _fill_one(self, array: str, warp: int) -> Step:
+        """One thread stores one element."""
+        before = [line for _ in range(warp) for line in ("        case 1:", "            pass")]
+        lines = [
+            f"claim {array} as s @ thread[1]:",
+            "    split warp:",
+            *before,
+            "        case 1:",
+            "            first thread[1]:",
+            f"                s[{warp}] = v",
+        ]
+
+        def run(state: State, values: dict[str, int]) -> None:
+            state.arrays[array][warp] = state.v[warp * 32]
+
+        return Step(lines, run)
+
+    def _use_by_two(self, array: str, half: int) -> Step:
+        """Two warps read."""
+        before = ["    case 2:", "        pass"] * half
+        lines = ["split warp:", *before, "    case 2:", f"        v += {array}[t % 32] * 2"]
+
+        def run(state: State, values: dict[str, int]) -> None:
+            own = slice(half * 64, half * 64 + 64)
+            state.v[own] = _wrapped(state.v[own] + 2 * np.tile(state.arrays[array], 2))
 
         return Step(lines, run)
 

@@ -49,13 +49,16 @@ _SIMPLE = {
 }
 
 
-def _asks(verb: str, operand: str) -> tuple[str, str]:
-    """The statement that asks, again and again, whether a phase is complete."""
+def _until_complete(verb: str, operand: str) -> tuple[str, ...]:
+    """The statement that asks, again and again, whether a phase is complete. The loop is one of
+    PTX, which the compiler of C++ would unroll."""
     return (
-        "unsigned int is_complete;",
-        f'do asm volatile("{{ .reg .pred p; mbarrier.{verb} p, [%1], %2; selp.u32 %0, 1, 0, p; }}"'
-        f'\n        : "=r"(is_complete) : "r"(at), {operand} : "memory");\n'
-        "    while (!is_complete);",
+        'asm volatile("{\\n"',
+        '    ".reg .pred p;\\n"',
+        '    "again:\\n"',
+        f'    "mbarrier.{verb} p, [%0], %1;\\n"',
+        '    "@!p bra again;\\n"',
+        f'    "}}" :: "r"(at), {operand} : "memory");',
     )
 
 
@@ -70,14 +73,14 @@ def mbarrier_helpers(target: Target) -> dict[str, Helper]:
                 "unsigned long long state;",
                 'asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : '
                 '"memory");',
-                *_asks(f"{verb}.shared.b64", '"l"(state)'),
+                *_until_complete(f"{verb}.shared.b64", '"l"(state)'),
             )
         ),
         "mbarrier_wait": Helper(
             text=function(
                 "void mbarrier_wait(unsigned long long *mbarrier, unsigned int parity)",
                 _ADDRESS,
-                *_asks(f"{verb}.parity.shared.b64", '"r"(parity)'),
+                *_until_complete(f"{verb}.parity.shared.b64", '"r"(parity)'),
             )
         ),
     }
