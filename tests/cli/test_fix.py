@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from prismc.diagnostics.fixes import certain_fixes, with_fixes
 from prismc.diagnostics.problem import Fix, Problem
 from prismc.source.span import Span
 
+EXAMPLES = [
+    (Path(__file__).resolve().parents[2] / "examples" / f"{name}.prism").read_text()
+    for name in ("saxpy", "sgemm_naive", "row_softmax")
+]
 FROM_C = """\
 // a function as C has it
 @requires(thread[1])
@@ -139,3 +144,32 @@ def test_fixes_that_meet_wait() -> None:
     kept = certain_fixes([Problem(at=Span("k", 0, 0), fixes=fixes)], "k")
     assert [fix.text for fix in kept] == ["A", "D", "x"]
     assert with_fixes("abcdefg", kept) == "AcDxg"
+
+
+DAMAGES = {
+    "a colon is missing": (r"^( *(?:if|for|while|group|partition|kernel|def)\b[^#\n]*\S):$", r"\1"),
+    "semicolons": (r"^( +[^#\n]*[\w)\]])$", r"\1;"),
+    "tabs": (r"(?<=\n)(?: {4})+", lambda match: "\t" * (len(match[0]) // 4)),
+    "declared as in C": (r"^( +)(\w+): (int|f32|uint)(?= =)", r"\1\3 \2"),
+    "a suffix": (r"(?<![\w.])\d+\.\d+(?![\w.])", r"\g<0>f"),
+    "a comment": (r"^( *)#(?=[^\n]*$)", r"\1//"),
+    "signs": (r"^([^#\n]*\S) and ", r"\1 && "),
+}
+
+
+@pytest.mark.parametrize("damage", list(DAMAGES))
+def test_damaged_programs_are_mended(damage: str) -> None:
+    """The example as it was, after one or two places of it were spoiled."""
+    pattern, spoiled = DAMAGES[damage]
+    whole = [re.sub(r" +#[^\n]*", "", text) for text in EXAMPLES]  # comments behind code go
+    count = 0
+    for text in whole:
+        places = len(re.findall(pattern, text, re.MULTILINE))
+        broken = re.sub(pattern, spoiled, text, count=0 if damage == "tabs" else 2, flags=re.M)
+        if not places:
+            continue
+        count += 1
+        code, mended = fix(broken)
+        # Inside brackets a tab is a space as any other, and stays.
+        assert (code, mended.replace("\t", "    ")) == (0, text), damage
+    assert count, "no example has such a place"
