@@ -24,8 +24,8 @@ import pytest
 from prismc.checker.sync.plan import SyncKind
 from prismc.checker.types.walk import calls_in
 from prismc.emulator.host import Buffer
-from prismc.emulator.machine import TimeLimit
 from prismc.emulator.schedule import Plan, adversaries
+from prismc.emulator.timer import TimeLimit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 running = import_module("support.running")  # what the tests use

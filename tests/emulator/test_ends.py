@@ -9,7 +9,7 @@ from emulator.compilers import ptx_of
 from prismc.emulator.api import run_ptx
 from prismc.emulator.findings import Kind
 from prismc.emulator.host import LaunchError
-from prismc.emulator.machine import TimeLimit
+from prismc.emulator.timer import TimeLimit
 
 NOTHING = (
     'extern "C" __global__ void __launch_bounds__(64) nothing(int* x, int n) { if (n) *x = n; }'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from emulator.compilers import ptx_of
-from prismc.emulator.linkage import source_name
+from prismc.emulator.names import source_name
 from prismc.emulator.ptx.parser import parse_module
 
 

@@ -14,9 +14,9 @@ from prismc.driver.kernels import Kernel, Parameter, RunError
 from prismc.emulator.api import ALL_CHECKS, Checks, RunResult, run_ptx
 from prismc.emulator.findings import Finding, place_key
 from prismc.emulator.host import Buffer, LaunchError, Tensor
-from prismc.emulator.machine import TimeLimit
 from prismc.emulator.ptx.tree import PtxError
 from prismc.emulator.schedule import Plan
+from prismc.emulator.timer import TimeLimit
 from prismc.source.record import Record
 
 Array = npt.NDArray[Any]

@@ -13,10 +13,11 @@ from prismc.emulator.allocation import keep_freed_memory
 from prismc.emulator.findings import Finding, Kind
 from prismc.emulator.geometry import Dim3, Shape
 from prismc.emulator.host import Argument, Arguments, LaunchError, dim3
-from prismc.emulator.linkage import source_name
+from prismc.emulator.launch import Launch
+from prismc.emulator.layout import Layout
 from prismc.emulator.machine import Machine
 from prismc.emulator.memory import SHARED_START
-from prismc.emulator.names import SharedArray
+from prismc.emulator.names import SharedArray, source_name
 from prismc.emulator.profile import Profile, profile_of
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
@@ -102,33 +103,34 @@ def run_ptx(
     instructions so far, now and then; `time_limit` is in seconds.
 
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
-    be, machine.TimeLimit.
+    be, timer.TimeLimit.
     """
     keep_freed_memory()
     module = parse_module(ptx) if isinstance(ptx, str) else ptx
     function = _kernel(module, kernel)
     shape = _shape(function, grid, block, cluster)
-    machine = Machine(module, function, shape, plan, checks.off)
-    machine.on_tick = on_tick
-    machine.shared_arrays = shared_arrays
+    launch = Launch(module, function, shape, plan, checks.off)
+    launch.layout.shared_arrays = shared_arrays
+    machine = Machine(launch)
     machine.observe(races=checks.races, uninitialised=checks.uninitialised, profile=profile)
-    arguments = Arguments(machine, function, args)
+    arguments = Arguments(launch.layout.memory, function, args)
     machine.prepare(tuple(arguments.contents), dynamic_shared)
-    _judge_shared(machine)
+    _judge_shared(module, launch.layout)
     start = time.monotonic()
-    machine.deadline = None if time_limit is None else start + time_limit
+    machine.timer.on_tick = on_tick
+    machine.timer.deadline = None if time_limit is None else start + time_limit
     machine.run()
     return RunResult(
         outputs=tuple(arguments.download(index) for index in range(len(args))),
-        findings=machine.findings.all(),
+        findings=launch.findings.all(),
         statistics=Statistics(
-            thread_instructions=machine.instructions,
+            thread_instructions=launch.instructions,
             seconds=time.monotonic() - start,
             blocks=shape.grid.volume,
         ),
-        printed="".join(machine.printed),
+        printed="".join(launch.printed),
         module=module,
-        profile=profile_of(machine) if profile else None,
+        profile=profile_of(launch) if profile else None,
     )
 
 
@@ -189,15 +191,15 @@ def _judge_extents(what: str, extents: Dim3, limits: Dim3) -> None:
             raise LaunchError(f"the {what}'s {axis} extent is {extent}; the limit is {limit}")
 
 
-def _judge_shared(machine: Machine) -> None:
+def _judge_shared(module: Module, layout: Layout) -> None:
     """Refuses a launch with more shared memory than a block can have on the module's target."""
-    needed = machine.shared_end - SHARED_START
-    target = TARGETS.get(machine.module.target, max(TARGETS.values(), key=_shared_limit))
+    needed = layout.shared_end - SHARED_START
+    target = TARGETS.get(module.target, max(TARGETS.values(), key=_shared_limit))
     if needed <= target.shared_limit:
         return
     arrays = ", ".join(
         f"`{source_name(shared.variable.name)}` {shared.size}"
-        for shared in sorted(machine.linkage.shared, key=lambda shared: shared.start)
+        for shared in sorted(layout.shared, key=lambda shared: shared.start)
     )
     raise LaunchError(
         f"{needed} bytes of shared memory ({arrays}); "

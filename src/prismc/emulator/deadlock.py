@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.barriers import Barrier
-from prismc.emulator.batch import Batch, Resting
 from prismc.emulator.findings import Finding, Kind, thread_id
 from prismc.emulator.geometry import WARP
+from prismc.emulator.launch import Launch
 from prismc.emulator.phases import BEFORE_ALL
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.machine import Machine
-
+from prismc.emulator.state.barrier import Barrier
+from prismc.emulator.state.batch import Batch, Resting
+from prismc.emulator.units.barriers import BlockBarriers
+from prismc.emulator.units.mbarriers import MBarriers
 
 _MEND_LOOP = "make sure that the thread it waits for reaches the store on every path"
 _MEND_GRID = "launch no more blocks than run at a time, or wait only for blocks that started before"
 
 
-def report_deadlock(machine: Machine, batches: list[Batch], unstarted: int) -> None:
+def report_deadlock(launch: Launch, batches: list[Batch], unstarted: int) -> None:
     """One finding for each place where threads wait. `unstarted` blocks of the grid wait for room.
     """
     for batch in batches:
-        for number, barrier in sorted(batch.barriers.by_id.items()):
-            _barrier(machine, batch, number, barrier)
+        for number, barrier in sorted(batch.unit(BlockBarriers).by_id.items()):
+            _barrier(launch, batch, number, barrier)
         for resting in batch.resting:
-            _loop(machine, batch, resting, unstarted)
+            _loop(launch, batch, resting, unstarted)
 
 
 def _why(batch: Batch, watched: Instruction | None) -> str:
     """What a turning loop waits for."""
     if watched is None:
         return "a loop never ends"
-    wait = batch.mbarriers.waits.get(watched.line)
+    wait = batch.unit(MBarriers).waits.get(watched.line)
     if watched.form.name != "mbarrier" or wait is None:
         return "a loop waits for a value that nobody writes any more"
     barrier, asked = wait
@@ -44,9 +41,9 @@ def _why(batch: Batch, watched: Instruction | None) -> str:
     return f"waits for {which} of an mbarrier that stays in {barrier.state()}"
 
 
-def _phase(machine: Machine, batch: Batch, watched: Instruction, lanes: Lanes) -> None:
+def _phase(launch: Launch, batch: Batch, watched: Instruction, lanes: Lanes) -> None:
     """A wait for a phase that cannot come, because the parity is the other one."""
-    wait = batch.mbarriers.waits.get(watched.line)
+    wait = batch.unit(MBarriers).waits.get(watched.line)
     if wait is None or not watched.form.has("parity"):
         return
     barrier, asked = wait
@@ -63,9 +60,9 @@ def _phase(machine: Machine, batch: Batch, watched: Instruction, lanes: Lanes) -
         why = "every thread waits for a first phase, and none can begin"
     else:
         return
-    if not machine.findings.is_new(Kind.PHASE, watched):
+    if not launch.findings.is_new(Kind.PHASE, watched):
         return
-    machine.findings.add(
+    launch.findings.add(
         Finding(
             kind=Kind.PHASE,
             message=f"a wait for parity {asked & 1}, phase {barrier.phase}, never passes: {why}; "
@@ -82,24 +79,24 @@ def _nothing_begins(batch: Batch, place: int) -> bool:
     """Whether threads of a block wait at several mbarriers, at none of which anything happened."""
     waited = {
         id(barrier): barrier
-        for barrier, _ in batch.mbarriers.waits.values()
+        for barrier, _ in batch.unit(MBarriers).waits.values()
         if barrier.place == place
     }
     untouched = [b for b in waited.values() if b.phase == 0 and b.pending == b.expected]
     return len(waited) > 1 and len(untouched) == len(waited)
 
 
-def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> None:
+def _barrier(launch: Launch, batch: Batch, number: int, barrier: Barrier) -> None:
     """Threads wait at a block barrier for others that never come."""
     width = batch.geometry.width
     for waiting, mask in barrier.parked.items():
-        if not machine.findings.is_new(Kind.DEADLOCK, waiting.site, times=int(mask.sum())):
+        if not launch.findings.is_new(Kind.DEADLOCK, waiting.site, times=int(mask.sum())):
             continue
         lane = int(np.flatnonzero(mask)[0])
         block = lane // width
         warps = batch.alive.reshape(-1, width)[block].reshape(-1, WARP).any(axis=1)
         expected = int(barrier.expected[block]) or WARP * int(warps.sum())
-        machine.findings.add(
+        launch.findings.add(
             Finding(
                 kind=Kind.DEADLOCK,
                 message=f"barrier {number} waits in generation {int(barrier.generation[block]) + 1}"
@@ -111,23 +108,23 @@ def _barrier(machine: Machine, batch: Batch, number: int, barrier: Barrier) -> N
         )
 
 
-def _loop(machine: Machine, batch: Batch, resting: Resting, unstarted: int) -> None:
+def _loop(launch: Launch, batch: Batch, resting: Resting, unstarted: int) -> None:
     """Threads turn in a loop that waits for something that never happens."""
     group, spin = resting
     watched = None if spin is None else spin.watched
-    site = watched or group.frame.code.blocks[group.block].site
+    site = watched or group.frame.outline.site(group.block)
     mask = batch.every_mask if group.mask is None else group.mask
     if watched is not None and watched.form.name == "mbarrier":
-        _phase(machine, batch, watched, np.flatnonzero(mask))
-    if not machine.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
+        _phase(launch, batch, watched, np.flatnonzero(mask))
+    if not launch.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
         return
     message, help = _why(batch, watched), _MEND_LOOP
     if unstarted:
-        resident = machine.schedule.plan.resident
+        resident = launch.schedule.plan.resident
         blocks = "1 block has" if unstarted == 1 else f"{unstarted} blocks have"
         message += f", and {blocks} not started: {resident} run at a time"
         help = _MEND_GRID
-    machine.findings.add(
+    launch.findings.add(
         Finding(
             kind=Kind.DEADLOCK,
             message=message,

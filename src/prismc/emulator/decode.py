@@ -7,22 +7,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from prismc.emulator.code import (
-    Code,
-    CodeBlock,
-    ConstantSlot,
-    End,
-    LocalSlot,
-    Slot,
-    SpecialSlot,
-    Step,
-)
 from prismc.emulator.flow import Block, copied_only, flow_of, results_of, sources_of, unread
-from prismc.emulator.frames import constant
+from prismc.emulator.linkage import Linkage
 from prismc.emulator.ptx.tree import (
     Address,
     Function,
@@ -39,11 +29,18 @@ from prismc.emulator.ptx.tree import (
     Vector,
 )
 from prismc.emulator.semantics.registry import Lanes, dtype_of
+from prismc.emulator.state.code import Code, CodeBlock, End, Step
+from prismc.emulator.state.outline import (
+    ConstantSlot,
+    LocalSlot,
+    Outline,
+    Slot,
+    SpecialSlot,
+    constant,
+)
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.warpgroups import WarpgroupProducts
 from prismc.source.record import Record
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.linkage import Linkage
 
 Adapter = Callable[[Lanes], Lanes]
 
@@ -80,11 +77,26 @@ class Decoded(Record):
 
 
 class Decoder:
-    """Decodes one function. The `openers` know the instructions; it knows operands and blocks."""
+    """Decodes one function: operands and blocks; `open_instruction` knows the instructions.
 
-    def __init__(self, linkage: Linkage, function: Function) -> None:
+    `code_of` gives the functions that this one calls, `leave` is how it ends behind its last
+    instruction.
+    """
+
+    def __init__(
+        self,
+        linkage: Linkage,
+        function: Function,
+        open_instruction: Callable[[Decoder, Instruction], Decoded],
+        code_of: Callable[[Function], Code],
+        leave: End,
+    ) -> None:
         self.linkage = linkage
+        self.launch = linkage.launch
         self.function = function
+        self.code_of = code_of
+        self._open_instruction = open_instruction
+        self._leave = leave
         self.flow = flow_of(function)
         self.slots: list[Slot] = [
             ConstantSlot(constant(0, dtype_of(name))) for name in function.registers
@@ -118,15 +130,15 @@ class Decoder:
         blocks = tuple(
             self._block(number, block) for number, block in enumerate(self.flow.blocks)
         )
-        return Code(
-            name=self.function.name,
+        outline = Outline(
             function=self.function,
             flow=self.flow,
-            blocks=blocks,
+            issued=tuple(block.last - block.first for block in self.flow.blocks),
             slots=tuple(self.slots),
             local_offsets=self.local_offsets,
             local_size=self.local_size,
         )
+        return Code(outline=outline, blocks=blocks)
 
     def _block(self, number: int, block: Block) -> CodeBlock:
         body = self.function.body or ()
@@ -141,18 +153,17 @@ class Decoder:
                 steps.append(decoded.step)
             end = decoded.end or end
         if end is None:
-            end = self.linkage.leave if block.first == len(body) else _go_to(number + 1)
+            end = self._leave if block.first == len(body) else _go_to(number + 1)
         return CodeBlock(
             steps=tuple(steps),
             end=end,
             members=members,
             guard=body[block.first].guard if members else None,
             site=body[block.first] if block.first < len(body) else None,
-            instructions=tuple(range(block.first, block.last)),
         )
 
     def _instruction(self, instruction: Instruction) -> Decoded:
-        decoded = self._watched(instruction, self.linkage.open_instruction(self, instruction))
+        decoded = self._watched(instruction, self._open_instruction(self, instruction))
         if instruction.guard is None:
             return decoded
         step = decoded.step and _guarded_step(decoded.step, instruction.guard)
@@ -168,13 +179,13 @@ class Decoder:
         used = self.accumulators.intersection(results_of(instruction) + sources_of(instruction))
         if not used:
             return decoded
-        step, findings = decoded.step, self.linkage.findings
+        step, findings = decoded.step, self.launch.findings
         # Compilers copy accumulators to their next names wherever they like.
         is_copy = instruction.form.name == "mov"
         changed = frozenset() if is_copy else used.intersection(results_of(instruction))
 
         def watched(run: Run) -> None:
-            products = run.batch.products
+            products = run.batch.unit(WarpgroupProducts)
             if changed:
                 products.change(run)
             if products.pending:
@@ -194,7 +205,7 @@ class Decoder:
         # What computes the form does not know the instruction, and names the form itself.
         reason = reason.removeprefix(f"`{instruction.form}`: ")
         message = f"`{instruction.opcode}`: {reason}"
-        raise PtxError(message, instruction.line, self.linkage.module.name)
+        raise PtxError(message, instruction.line, self.launch.module.name)
 
     def register_dtype(self, number: int) -> np.dtype[Any]:
         """The dtype of a register of the function."""
@@ -236,7 +247,7 @@ class Decoder:
                 self.refuse(site, "an operand of this kind cannot stand here")
 
     def _special(self, name: str, dtype: np.dtype[Any], site: Instruction) -> Source:
-        if not self.linkage.knows_special(name):
+        if not self.launch.knows_special(name):
             self.refuse(site, f"unknown special register `%{name}`")
         return Source(self.new_slot(SpecialSlot(name, dtype)))
 

@@ -5,17 +5,15 @@ The base classes listen to nothing; `races` builds happens-before from them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.barriers import Barrier
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.barrier import Barrier
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
 
 class Events:

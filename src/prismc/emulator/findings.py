@@ -6,16 +6,14 @@ One finding stands for all its repetitions: the same kind at the same instructio
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from prismc.emulator.geometry import Geometry, Shape
+from prismc.emulator.layout import Layout
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.state.run import Run
 from prismc.source.record import Record
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.machine import Machine
 
 
 class Kind(Enum):
@@ -70,8 +68,8 @@ _Key = tuple[Kind, object, object, str]
 class Collector:
     """Collects findings of one launch; `faults` has a method for each kind of fault."""
 
-    def __init__(self, machine: Machine, off: frozenset[Kind]) -> None:
-        self.machine = machine
+    def __init__(self, layout: Layout, off: frozenset[Kind]) -> None:
+        self.layout = layout
         self.off = off
         self._found: dict[_Key, Finding] = {}
         self._times: dict[_Key, int] = {}

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prismc.emulator.geometry import Dim3
-from prismc.emulator.machine import Machine
-from prismc.emulator.memory import Region
+from prismc.emulator.memory import GlobalMemory, Region
 from prismc.emulator.provenance import written_parameters
 from prismc.emulator.ptx.tree import Function, Variable
 from prismc.emulator.tensors import SIZE as MAP_SIZE
@@ -71,8 +70,8 @@ Argument = Array | Buffer | Tensor | MappedBuffer | bytes | int | float | bool |
 class Arguments:
     """The arguments of one launch on the device. The same array twice is one buffer."""
 
-    def __init__(self, machine: Machine, kernel: Function, given: Sequence[Argument]) -> None:
-        self.machine = machine
+    def __init__(self, memory: GlobalMemory, kernel: Function, given: Sequence[Argument]) -> None:
+        self.memory = memory
         self.contents: list[bytes] = []
         self.buffers: dict[int, tuple[Buffer, Region]] = {}
         wanted = kernel.parameters
@@ -166,7 +165,7 @@ class Arguments:
         length = buffer.length or buffer.start + buffer.array.size
         if not 0 <= buffer.start <= length - buffer.array.size:
             raise LaunchError(f"argument {index}: the window leads out of {length} elements")
-        region = self.machine.memory.add(name, "global", length * element)
+        region = self.memory.add(name, "global", length * element)
         region.fill(content, buffer.start * element)
         region.element = element
         region.shape = (length,) if buffer.length else buffer.array.shape

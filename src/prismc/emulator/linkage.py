@@ -1,66 +1,28 @@
-"""A module made ready to run: variables have addresses, functions are decoded when first met."""
+"""A module's names as one launch sees them: variables and functions have addresses."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from prismc.emulator.code import Code
-from prismc.emulator.decode import Decoded, Decoder
-from prismc.emulator.execute import control
-from prismc.emulator.execute.runtime import BUILTINS
-from prismc.emulator.instructions import open_instruction
+from prismc.emulator.launch import Launch
+from prismc.emulator.layout import SharedVariable
 from prismc.emulator.memory import SHARED_START, Region
-from prismc.emulator.ptx.tree import (
-    Arguments,
-    Function,
-    Instruction,
-    Module,
-    Operand,
-    PtxError,
-    Symbol,
-    Variable,
-)
-from prismc.emulator.semantics.registry import Lanes
-from prismc.emulator.waits import kind_of_wait
-from prismc.source.record import replace
-
-if TYPE_CHECKING:
-    from prismc.emulator.faults.every import Findings
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.machine import Machine
-
-_MANGLED_LENGTH = re.compile(r"(?<=\D)(\d+)(?=[A-Za-z_])")
+from prismc.emulator.ptx.tree import Arguments, Function, Operand, PtxError, Symbol, Variable
 
 # Where function addresses lie: below every window, so that no access reaches them.
 _FUNCTIONS_START = 0x1000
 _FUNCTION_STEP = 16
 
 
-class SharedVariable:
-    """A shared variable's place in each block's shared memory."""
-
-    def __init__(self, variable: Variable, start: int, size: int) -> None:
-        self.variable = variable
-        self.start = start
-        self.size = size
-
-
 class Linkage:
-    """Names of one module as one launch of one kernel sees them."""
+    """Where the variables, parameters and functions of a launch lie."""
 
-    leave = staticmethod(control.return_to_caller)
-
-    def __init__(self, machine: Machine, module: Module, kernel: Function) -> None:
-        self.machine = machine
-        self.module = module
-        self.kernel = kernel
-        self.findings: Findings = machine.findings
-        self.shared: list[SharedVariable] = []
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.module = launch.module
+        self.kernel = launch.kernel
         self._addresses: dict[str, int] = {}
         self._parameters: dict[str, bytes] = {}
-        self._codes: dict[str, Code] = {}
         self._functions_at: dict[int, Function] = {}
         self._place_functions()
         self._place_globals()
@@ -75,7 +37,7 @@ class Linkage:
         regions: list[tuple[Variable, Region]] = []
         for variable in self.module.variables:
             if variable.space in ("global", "const"):
-                region = self.machine.memory.add(
+                region = self.launch.layout.memory.add(
                     variable.name, variable.space, variable.size, variable.align
                 )
                 self._addresses[variable.name] = region.base
@@ -98,9 +60,9 @@ class Linkage:
     def _fail(self, message: str, line: int) -> None:
         raise PtxError(message, line, self.module.name)
 
-    def place_shared(self, dynamic: int) -> int:
-        """Lays out the shared memory that the kernel can reach; returns where it ends."""
-        end = SHARED_START
+    def place_shared(self, dynamic: int) -> None:
+        """Lays out the shared memory that the kernel can reach; `dynamic` bytes have no name."""
+        layout, end = self.launch.layout, SHARED_START
         reachable = list(self._reachable())
         own = [v for f in reachable for v in f.variables if v.space == "shared"]
         named = {name for f in reachable for name in _symbols(f)}
@@ -108,11 +70,11 @@ class Linkage:
         for variable in sorted(own, key=lambda v: (v.is_extern, -v.align)):
             start = -(-end // variable.align) * variable.align
             size = dynamic if variable.is_extern else variable.size
-            self.shared.append(SharedVariable(variable, start, size))
+            layout.shared.append(SharedVariable(variable=variable, start=start, size=size))
             self._addresses[variable.name] = start
             end = end if variable.is_extern else start + size
-        dynamic_ends = [s.start + s.size for s in self.shared if s.variable.is_extern]
-        return max([end + dynamic, *dynamic_ends])
+        dynamic_ends = [s.start + s.size for s in layout.shared if s.variable.is_extern]
+        layout.shared_end = max([end + dynamic, *dynamic_ends])
 
     def _reachable(self) -> Iterable[Function]:
         """The kernel and all functions that it names, directly or through others."""
@@ -128,29 +90,14 @@ class Linkage:
     def place_parameters(self, contents: tuple[bytes, ...]) -> None:
         """Gives the kernel's parameters their bytes, and addresses for those who ask for them."""
         for variable, content in zip(self.kernel.parameters, contents, strict=True):
-            region = self.machine.memory.add(
+            region = self.launch.layout.memory.add(
                 variable.name, "param", variable.size, max(variable.align, 64)
             )
             region.fill(content)
             self._parameters[variable.name] = content
             self._addresses[variable.name] = region.base
 
-    def shared_at(self, address: int) -> SharedVariable | None:
-        """The shared variable that holds an address of a block's shared memory."""
-        for variable in self.shared:
-            if variable.start <= address < variable.start + variable.size:
-                return variable
-        return None
-
     # What decoding asks
-
-    def open_instruction(self, decoder: Decoder, site: Instruction) -> Decoded:
-        """One instruction, decoded; its waits are counted where a profile is wanted."""
-        decoded = open_instruction(decoder, site)
-        kind = kind_of_wait(site)
-        if kind is None or decoded.step is None or self.machine.waits is None:
-            return decoded
-        return replace(decoded, step=self.machine.waits.counted(site, kind, decoded.step))
 
     def address(self, name: str) -> int | None:
         """The address of a variable (in its own space) or function."""
@@ -161,25 +108,12 @@ class Linkage:
         return self._parameters.get(name)
 
     def function(self, name: str) -> Function | None:
+        """The function of a name."""
         return self.module.functions.get(name)
 
     def function_at(self, address: int) -> Function | None:
         """The function whose address this is."""
         return self._functions_at.get(address)
-
-    def builtin(self, name: str) -> Callable[[Run, Instruction, list[Lanes]], bool] | None:
-        """A function of the CUDA run-time that the machine provides."""
-        return BUILTINS.get(name)
-
-    def code(self, function: Function) -> Code:
-        """A function, decoded at its first use."""
-        if function.name not in self._codes:
-            self._codes[function.name] = Decoder(self, function).decode()
-        return self._codes[function.name]
-
-    def knows_special(self, name: str) -> bool:
-        """Whether a special register has a value here."""
-        return self.machine.knows_special(name)
 
 
 def _symbols(function: Function) -> set[str]:
@@ -198,18 +132,3 @@ def _names_of(operand: Operand | None) -> set[str]:
         return {name for item in operand.items for name in _names_of(item)}
     base = getattr(operand, "base", None)
     return {base.name} if isinstance(base, Symbol) else set()
-
-
-def source_name(symbol: str) -> str:
-    """The name a programmer gave: `tile` for `_ZZ5saxpyE4tile` (Itanium mangling of locals).
-
-    A name follows its length; the last one is the innermost. Behind it stands what the compiler
-    added.
-    """
-    name, at = symbol, 0
-    while symbol.startswith("_Z") and (found := _MANGLED_LENGTH.search(symbol, at)):
-        at = found.end()
-        if at + int(found[1]) <= len(symbol):
-            name = symbol[at : at + int(found[1])]
-            at += len(name)
-    return name

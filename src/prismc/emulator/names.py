@@ -1,10 +1,13 @@
-"""Names of memory, for people: what the compiler calls the parts of shared memory."""
+"""Names of memory, for people: what programmers and the compiler call its parts."""
 
 from __future__ import annotations
 
+import re
 from math import prod
 
 from prismc.source.record import Value
+
+_MANGLED_LENGTH = re.compile(r"(?<=\D)(\d+)(?=[A-Za-z_])")
 
 
 class SharedArray(Value):
@@ -32,3 +35,18 @@ def indexed(offset: int, element: int, shape: tuple[int, ...]) -> str:
             places.append(place)
     text = ", ".join(str(place) for place in reversed(places))
     return f"[{text}]" + (f" + {rest} bytes" if rest else "")
+
+
+def source_name(symbol: str) -> str:
+    """The name a programmer gave: `tile` for `_ZZ5saxpyE4tile` (Itanium mangling of locals).
+
+    A name follows its length; the last one is the innermost. Behind it stands what the compiler
+    added.
+    """
+    name, at = symbol, 0
+    while symbol.startswith("_Z") and (found := _MANGLED_LENGTH.search(symbol, at)):
+        at = found.end()
+        if at + int(found[1]) <= len(symbol):
+            name = symbol[at : at + int(found[1])]
+            at += len(name)
+    return name

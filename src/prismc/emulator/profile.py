@@ -7,23 +7,22 @@ different words (accesses of 8 and 16 bytes go by half and quarter warps).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks
 from prismc.emulator.checks.engines import EngineWatch
 from prismc.emulator.checks.signals import Signals
+from prismc.emulator.flow import flow_of
 from prismc.emulator.geometry import WARP
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Function, Instruction, Location, Module
 from prismc.emulator.scopes import Qualifiers
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.state.run import Run
 from prismc.source.record import Record
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.machine import Machine
 
 _SECTOR = 32
 _BANKS = 32
@@ -121,14 +120,14 @@ class Profiler(EngineWatch):
 
     def __init__(
         self,
-        machine: Machine,
+        launch: Launch,
         clocks: Clocks,
         signals: Signals,
         *,
         races: bool,
         uninitialised: bool,
     ) -> None:
-        super().__init__(machine, clocks, signals, races=races, uninitialised=uninitialised)
+        super().__init__(launch, clocks, signals, races=races, uninitialised=uninitialised)
         self.traffic: dict[Instruction, Traffic] = {}
 
     def read(
@@ -195,24 +194,23 @@ def _passes(lanes: Lanes, offsets: Lanes, size: int) -> Traffic:
     return Traffic(passes=int(busiest.sum()), least_passes=int(np.count_nonzero(busiest)))
 
 
-def profile_of(machine: Machine) -> Profile:
+def profile_of(launch: Launch) -> Profile:
     """What a launch that was profiled cost."""
-    profiler = machine.watch
+    profiler = launch.watch
     traffic = profiler.traffic if isinstance(profiler, Profiler) else {}
     lines: dict[tuple[str, int], LineProfile] = {}
-    for name, counts in (machine.counts or {}).items():
-        function = machine.module.functions[name]
-        code = machine.linkage.code(function)
-        for block, count in zip(code.blocks, counts.tolist(), strict=True):
-            for index in block.instructions:
-                _add(lines, machine.module, function, index, count, traffic)
+    for name, counts in (launch.counts or {}).items():
+        function = launch.module.functions[name]
+        for block, count in zip(flow_of(function).blocks, counts.tolist(), strict=True):
+            for index in range(block.first, block.last):
+                _add(lines, launch.module, function, index, count, traffic)
     ordered = sorted(lines.values(), key=lambda line: (-line.total, line.file, line.line))
-    return Profile(lines=tuple(ordered), waits=_waits(machine))
+    return Profile(lines=tuple(ordered), waits=_waits(launch))
 
 
-def _waits(machine: Machine) -> tuple[WaitProfile, ...]:
+def _waits(launch: Launch) -> tuple[WaitProfile, ...]:
     """The waits by kind, line, and class of warps: those that wait at the same instructions."""
-    at = {} if machine.waits is None else machine.waits.at
+    at = {} if launch.waits is None else launch.waits.at
     if not at:
         return ()
     there = np.array([waited.times > 0 for waited in at.values()])
@@ -220,7 +218,7 @@ def _waits(machine: Machine) -> tuple[WaitProfile, ...]:
     sums: dict[tuple[str, str, int, int], list[Lanes]] = {}
     for site, waited in at.items():
         for number in np.unique(classes[waited.times > 0]).tolist():
-            key = (waited.kind, *_outermost(machine.module, site), number)
+            key = (waited.kind, *_outermost(launch.module, site), number)
             both = sums.setdefault(key, [waited.times * 0, waited.steps * 0])
             both[0] = both[0] + waited.times
             both[1] = both[1] + waited.steps

@@ -8,18 +8,16 @@ machine's schedule, and turns of a loop that asks for a phase count as waiting. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from prismc.emulator.geometry import WARP
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.code import Step
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
 
 BLOCK, CLUSTER, MBARRIER = "block barrier", "cluster barrier", "mbarrier"
 WARP_BARRIER, GROUP = "warp barrier", "asynchronous group"

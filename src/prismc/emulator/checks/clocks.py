@@ -13,16 +13,12 @@ its engines. Threads are numbered in the grid, rows after rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.views import View, Views
 from prismc.emulator.geometry import WARP
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
+from prismc.emulator.state.batch import Batch
 
 ENGINES = 64
 # Of the engines, those from here on are the tensor cores of the warps, by number.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,15 +14,12 @@ from prismc.emulator.checks.shadow import LastTable, Shadow
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.checks.stores import SilentStores, last_positions, unwritten
 from prismc.emulator.events import Watch
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.machine import Machine
-
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
 _NOTHING = np.zeros(1, np.int32)
 
@@ -41,19 +38,19 @@ class Comparison(Watch):
 
     def __init__(
         self,
-        machine: Machine,
+        launch: Launch,
         clocks: Clocks,
         signals: Signals,
         *,
         races: bool,
         uninitialised: bool,
     ) -> None:
-        self.machine = machine
+        self.launch = launch
         self.clocks = clocks
         self.races = races
         self.uninitialised = uninitialised
         self.signals = signals
-        self.reports = RaceReports(machine, signals)
+        self.reports = RaceReports(launch, signals)
         self.flight = InFlight(self.reports)
 
     def _is_tracked(self, region: Region) -> bool:
@@ -61,7 +58,7 @@ class Comparison(Watch):
 
     def _is_private(self, region: Region) -> bool:
         """Whether only threads of one block reach each place of the region."""
-        return region.space == "shared" and self.machine.shape.cluster.volume == 1
+        return region.space == "shared" and self.launch.shape.cluster.volume == 1
 
     def _touch(self, run: Run, site: Instruction, place: Place, size: int) -> Touch:
         lanes = run.lane_numbers() if place.chosen is None else run.lane_numbers()[place.chosen]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.clocks import TENSOR_CORES
@@ -15,10 +13,8 @@ from prismc.emulator.events import Async
 from prismc.emulator.geometry import WARP
 from prismc.emulator.memory import Place
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
 
 class EngineWatch(RaceWatch):

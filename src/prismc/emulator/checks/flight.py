@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.readers import Access
 from prismc.emulator.checks.reports import RaceReports
 from prismc.emulator.checks.shadow import Shadow
 from prismc.emulator.events import Async
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.run import Run
 
 
 class InFlight:

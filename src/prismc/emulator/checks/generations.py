@@ -8,16 +8,12 @@ shows the fault as well.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks
 from prismc.emulator.geometry import WARP
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
+from prismc.emulator.state.batch import Batch
 
 
 class Generations:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.clocks import Clocks, Knowledge
@@ -13,11 +11,9 @@ from prismc.emulator.events import Events
 from prismc.emulator.geometry import WARP
 from prismc.emulator.scopes import Scope
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.barriers import Barrier
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.barrier import Barrier
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
 _FULL = np.uint32(0xFFFFFFFF)
 

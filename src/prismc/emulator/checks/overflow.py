@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from prismc.emulator.faults.every import Findings
 from prismc.emulator.findings import Finding, Kind
 from prismc.emulator.ptx.tree import Address, Immediate, Instruction, Operand, Register
 from prismc.emulator.semantics.registry import bits_of
-
-if TYPE_CHECKING:
-    from prismc.emulator.faults.every import Findings
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.run import Run
 
 _WORD = 1 << 32
 _EXACT: Mapping[str, Callable[..., int]] = MappingProxyType(
@@ -84,9 +82,9 @@ class _Slice:
     def __init__(self, run: Run, lane: int) -> None:
         self.run = run
         self.lane = lane
-        self.types = run.frame.code.function.registers
+        self.types = run.frame.outline.function.registers
         self.definitions: dict[int, list[Instruction]] = {}
-        for instruction in run.frame.code.function.body or ():
+        for instruction in run.frame.outline.function.body or ():
             operands = instruction.operands
             if operands and isinstance(operands[0], Register):
                 self.definitions.setdefault(operands[0].number, []).append(instruction)

@@ -7,8 +7,6 @@ already there does not count as a race with the store that put it there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.comparison import Comparison
@@ -17,10 +15,7 @@ from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope, Strength
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
-
+from prismc.emulator.state.run import Run
 
 _READERS = ("readers", "strong readers")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.clocks import ENGINES
@@ -11,14 +9,13 @@ from prismc.emulator.checks.readers import Access, Earlier
 from prismc.emulator.checks.signals import Signals
 from prismc.emulator.findings import Finding, Kind, ThreadId, place_key, thread_id, thread_of
 from prismc.emulator.geometry import WARP
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.mbarriers import MBarriers
 from prismc.source.record import Record
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.machine import Machine
 
 
 class _Pair(Record):
@@ -40,8 +37,8 @@ class _Pair(Record):
 class RaceReports:
     """Turns unordered accesses into findings; numbers instructions for the shadows."""
 
-    def __init__(self, machine: Machine, signals: Signals) -> None:
-        self.machine = machine
+    def __init__(self, launch: Launch, signals: Signals) -> None:
+        self.launch = launch
         self.signals = signals
         self._sites: list[Instruction] = []
         self._numbers: dict[int, int] = {}
@@ -83,13 +80,13 @@ class RaceReports:
                 thread=int(earlier.threads[at]),
                 stamp=int(earlier.stamps[at]),
                 region=region.number,
-                array=self.machine.array_name(region, offset),
-                element=self.machine.element(region, offset),
+                array=self.launch.layout.array_name(region, offset),
+                element=self.launch.layout.element(region, offset),
             )
             self._report(run, pair, len(same))
 
     def _report(self, run: Run, pair: _Pair, times: int) -> None:
-        findings = self.machine.findings
+        findings = self.launch.findings
         kind, message, help = self._words(pair, run.batch.geometry.width + ENGINES)
         if not findings.is_new(kind, pair.site, pair.other, pair.array, times):
             return
@@ -115,12 +112,12 @@ class RaceReports:
 
     def _blame_wait(self, run: Run, lane: int, access: Instruction, *, reads: bool) -> None:
         """Reports a lane's wait by parity that should have held an access back, if there is one."""
-        wait = None if lane < 0 else run.batch.mbarriers.stale_wait(lane, reads=reads)
+        wait = None if lane < 0 else run.batch.unit(MBarriers).stale_wait(lane, reads=reads)
         # One access is enough to show what a wait does not hold back.
         if wait is not None and place_key(wait.site) not in self._blamed:
             self._blamed.add(place_key(wait.site))
             thread = thread_id(run.batch.geometry, lane)
-            self.machine.findings.stale_wait(wait, thread, access)
+            self.launch.findings.stale_wait(wait, thread, access)
 
     def _words(self, pair: _Pair, width: int) -> tuple[Kind, str, str]:
         """The kind, message and help: a hand-over that lacks a side is a missing order."""
@@ -169,8 +166,8 @@ class RaceReports:
         other = self._sites[int(earlier.sites[at])]
         position = int(earlier.positions[at])
         offset = int(access.granules[position]) * granule
-        array = self.machine.array_name(region, offset)
-        findings = self.machine.findings
+        array = self.launch.layout.array_name(region, offset)
+        findings = self.launch.findings
         if not findings.is_new(Kind.ORDER, site, other, array, len(found)):
             return
         findings.add(
@@ -183,7 +180,7 @@ class RaceReports:
                 site=site,
                 threads=(self._thread(int(access.threads[position]), run),),
                 array=array,
-                element=self.machine.element(region, offset),
+                element=self.launch.layout.element(region, offset),
                 other=other,
                 other_role=f"the thread {role} here",
                 other_thread=self._thread(int(earlier.threads[at]), run),
@@ -203,8 +200,8 @@ class RaceReports:
         times: int,
     ) -> None:
         """An access to memory of an asynchronous operation nobody has waited for."""
-        site, array = self._sites[number], self.machine.array_name(region, offset)
-        findings = self.machine.findings
+        site, array = self._sites[number], self.launch.layout.array_name(region, offset)
+        findings = self.launch.findings
         if not findings.is_new(Kind.LIFETIME, site, other, array, times):
             return
         self._blame_wait(run, lane, site, reads=doing.startswith("reads"))
@@ -217,7 +214,7 @@ class RaceReports:
                 site=site,
                 threads=findings.threads(run, np.array([lane]), are_lanes=True),
                 array=array,
-                element=self.machine.element(region, offset),
+                element=self.launch.layout.element(region, offset),
                 other=other,
                 other_role="the operation is issued here",
             )
@@ -225,8 +222,8 @@ class RaceReports:
 
     def outlived(self, run: Run, region: Region, offset: int, number: int, times: int) -> None:
         """Another block's access to shared memory that may come after its block has exited."""
-        site, array = self._sites[number], self.machine.array_name(region, offset)
-        findings = self.machine.findings
+        site, array = self._sites[number], self.launch.layout.array_name(region, offset)
+        findings = self.launch.findings
         if not findings.is_new(Kind.LIFETIME, site, None, array, times):
             return
         findings.add(
@@ -237,7 +234,7 @@ class RaceReports:
                 site=site,
                 threads=findings.threads(run, None),
                 array=array,
-                element=self.machine.element(region, offset),
+                element=self.launch.layout.element(region, offset),
             )
         )
 
@@ -245,8 +242,8 @@ class RaceReports:
         """Loads of bytes that nothing has stored to."""
         region = place.region
         offset = int(place.offsets[positions[0]])
-        array = self.machine.array_name(region, offset)
-        findings = self.machine.findings
+        array = self.launch.layout.array_name(region, offset)
+        findings = self.launch.findings
         if not findings.is_new(Kind.UNINIT, site, None, array, len(positions)):
             return
         chosen = positions if place.chosen is None else place.chosen[positions]
@@ -260,7 +257,7 @@ class RaceReports:
                 site=site,
                 threads=findings.threads(run, chosen if len(place.offsets) > 1 else None),
                 array=array,
-                element=self.machine.element(region, offset),
+                element=self.launch.layout.element(region, offset),
             )
         )
 

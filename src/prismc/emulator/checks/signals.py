@@ -8,7 +8,7 @@ update passes on what the value it replaced had carried (release sequences).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
 _LEVELS = (Scope.CTA, Scope.CLUSTER, Scope.GPU)
 # Values that nobody released are remembered for better reports, if few lanes write at once.

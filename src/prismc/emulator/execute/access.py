@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.events import Watch
 from prismc.emulator.execute.qualifiers import qualifiers_of
@@ -16,10 +14,9 @@ from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Address, Instruction, Symbol
 from prismc.emulator.scopes import Qualifiers, Strength
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
 from prismc.source.record import replace
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
 
 Results = tuple[tuple[int | None, Callable[[Lanes], Lanes] | None], ...]
 # The bytes of an access that count, as aligned pieces: offset and size.
@@ -64,7 +61,7 @@ def open_load(decoder: Decoder, site: Instruction) -> Decoded:
     space = space_of(decoder, site.operands[1], qualifiers)
     pieces = _pieces(destinations, width)
     align, size = width * len(results), sum(pieces[-1])
-    reach = Reach(decoder.linkage.machine, site, space, size, align, writes=False)
+    reach = Reach(decoder.launch, site, space, size, align, writes=False)
     return Decoded(step=_load_step(decoder, site, where, reach, width, results, qualifiers, pieces))
 
 
@@ -137,7 +134,7 @@ def _load_step(
     pieces: Pieces,
 ) -> Step:
     shift = width.bit_length() - 1
-    watch = decoder.linkage.machine.watch
+    watch = decoder.launch.watch
 
     def step(run: Run) -> None:
         addresses = where.packed(run)
@@ -207,7 +204,7 @@ def open_store(decoder: Decoder, site: Instruction) -> Decoded:
     where = decoder.address(site.operands[0], site)
     space = space_of(decoder, site.operands[0], qualifiers)
     size = width * len(sources)
-    reach = Reach(decoder.linkage.machine, site, space, size, size, writes=True)
+    reach = Reach(decoder.launch, site, space, size, size, writes=True)
     return Decoded(step=_store_step(decoder, site, where, reach, width, sources, qualifiers))
 
 
@@ -220,13 +217,13 @@ def _store_step(
     sources: tuple[Source, ...],
     qualifiers: Qualifiers,
 ) -> Step:
-    machine = decoder.linkage.machine
+    launch = decoder.launch
     shift = width.bit_length() - 1
-    watch = machine.watch
+    watch = launch.watch
     size = reach.size
 
     def step(run: Run) -> None:
-        machine.progress += 1
+        launch.progress += 1
         values = [packed_source(run, source) for source in sources]
         for place in reach.places(run, where.packed(run)):
             if watch is not None:

@@ -6,11 +6,10 @@ Lanes that hit one address take turns in lane order, each seeing what the one be
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.execute.access import packed_source, space_of
 from prismc.emulator.execute.qualifiers import qualifiers_of
@@ -18,10 +17,9 @@ from prismc.emulator.execute.reach import Reach
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers, Scope, Strength
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
 from prismc.source.record import replace
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
 
 # new = update(old, b, c): arrays of the memory's unsigned dtype, element by element.
 Update = Callable[[Lanes, Lanes, Lanes], Lanes]
@@ -68,7 +66,7 @@ def _step(
     width = bits // 8
     size = width * qualifiers.count
     reach = Reach(
-        decoder.linkage.machine,
+        decoder.launch,
         site,
         space_of(decoder, operands[0], qualifiers),
         size,
@@ -98,8 +96,8 @@ def _atomic_step(
     update: Update,
     qualifiers: Qualifiers,
 ) -> Step:
-    machine = decoder.linkage.machine
-    watch = machine.watch
+    launch = decoder.launch
+    watch = launch.watch
     dtype = UNSIGNED[8 * width]
     extends = [
         None if d is None else decoder.extend(d, site.form.types[0]) for d in destinations
@@ -121,7 +119,7 @@ def _atomic_step(
                 c = operands[1][k][chosen] if len(operands) > 1 else b
                 old[chosen] = found = take_turns(view, index + k, b, c, update)
                 changed |= bool((view[index + k] != found).any())
-            machine.progress += changed
+            launch.progress += changed
             if watch is not None:
                 watch.atomic(run, site, place, reach.size, qualifiers)
         for destination, extend, old in zip(destinations, extends, olds, strict=False):

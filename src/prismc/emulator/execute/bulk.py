@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.bulk import Delivery, Span, Transfer, Update, bytewise
-from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.events import Async
 from prismc.emulator.execute.access import packed_source
@@ -16,11 +12,12 @@ from prismc.emulator.execute.reach import Reach
 from prismc.emulator.findings import Kind
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Address, Immediate, Instruction, Operand, Vector
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
 from prismc.emulator.tensors import SIZE as MAP_SIZE
 from prismc.emulator.tensors import TensorMap, decode
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.units.bulk import BulkGroups, Delivery, Span, Transfer, Update, bytewise
+from prismc.emulator.units.mbarriers import MBarriers
 
 _CHUNK = 16
 _SPACES = {"global": "global", "shared::cta": "shared", "shared::cluster": "shared"}
@@ -37,7 +34,7 @@ def open_bulk(decoder: Decoder, site: Instruction) -> Decoded:
     """All bulk forms."""
     form = site.form
     if form.has("commit_group"):
-        return Decoded(step=lambda run: run.batch.bulk.commit(run))
+        return Decoded(step=lambda run: run.batch.unit(BulkGroups).commit(run))
     if form.has("wait_group"):
         return Decoded(step=_wait(decoder, site))
     if form.has("prefetch"):
@@ -55,7 +52,7 @@ def _wait(decoder: Decoder, site: Instruction) -> Step:
     if not isinstance(count, Immediate):
         decoder.refuse(site, "expected a number of groups")
     newest, only_read = count.value, site.form.has("read")
-    return lambda run: run.batch.bulk.wait(run, newest, only_read=only_read)
+    return lambda run: run.batch.unit(BulkGroups).wait(run, newest, only_read=only_read)
 
 
 def _one_by_one(copy: _Copy) -> Step:
@@ -77,7 +74,7 @@ class _Copy:
 
     def __init__(self, decoder: Decoder, site: Instruction) -> None:
         self.decoder = decoder
-        self.machine = decoder.linkage.machine
+        self.launch = decoder.launch
         self.site = site
         form = site.form
         spaces = [m for m in form.modifiers if m in _SPACES]
@@ -119,7 +116,7 @@ class _Copy:
         if not self.multicasts or self.mask is None:
             return [offset]
         stride = batch.shared.stride
-        size = self.machine.shape.cluster.volume
+        size = self.launch.shape.cluster.volume
         first = offset // stride // size * size
         bits = int(run.spread(packed_source(run, self.mask))[0])
         ranks = [rank for rank in range(size) if bits >> rank & 1]
@@ -129,34 +126,35 @@ class _Copy:
         return [(first + rank) * stride + offset % stride for rank in ranks]
 
     def fault(self, run: Run, kind: Kind, message: str, help: str) -> None:
-        self.machine.findings.plain(kind, run, self.site, message, help)
+        self.launch.findings.plain(kind, run, self.site, message, help)
 
     def complete(
         self, run: Run, lane: int, transfer: Transfer, barrier: int | None, count: int
     ) -> None:
         """Sends the transfer on its way."""
-        transfer.begin(run)
+        transfer.begin(self.launch.watch, run)
         if barrier is None:
-            run.batch.bulk.issue(lane, transfer)
+            run.batch.unit(BulkGroups).issue(lane, transfer)
         else:
             offsets = self.targets_of_barrier(run, barrier)
-            self.machine.defer(Delivery(run.batch, transfer, offsets, count))
+            self.launch.defer(Delivery(self.launch, run.batch, transfer, offsets, count))
 
     def _operation(self) -> Async:
         reduces = self.site.form.has("reduce")
-        return self.machine.new_async(self.site, in_async_proxy=True, updates=reduces)
+        return self.launch.new_async(self.site, in_async_proxy=True, updates=reduces)
 
     def barrier_offset(self, run: Run) -> int | None:
         """The mbarrier of one thread's copy; None if it is none."""
         if self.barrier is None:
             return None
         place = self.shared_address(run, self.barrier, self._barrier_reach())
-        if place is None or run.batch.mbarriers.find(run, self.site, int(place.offsets[0])) is None:
+        if place is None:
             return None
-        return int(place.offsets[0])
+        offset = int(place.offsets[0])
+        return None if run.batch.unit(MBarriers).find(run, self.site, offset) is None else offset
 
     def _barrier_reach(self) -> Reach:
-        return Reach(self.machine, self.site, "shared", 8, 8, writes=True)
+        return Reach(self.launch, self.site, "shared", 8, 8, writes=True)
 
     def issue(self, run: Run, lane: int) -> None:
         raise NotImplementedError
@@ -202,7 +200,7 @@ class _BulkCopy(_Copy):
     def _span(
         self, run: Run, where: AddressOf, space: str, size: int, *, writes: bool
     ) -> Span | None:
-        reach = Reach(self.machine, self.site, space, size, _CHUNK, writes=writes)
+        reach = Reach(self.launch, self.site, space, size, _CHUNK, writes=writes)
         place = self.shared_address(run, where, reach)
         if place is None:
             return None
@@ -225,7 +223,7 @@ class _TensorCopy(_Copy):
             self.barrier = decoder.address(operands.pop(0), site)
         if self.multicasts:
             self.mask = decoder.source(operands.pop(0), "u16", site)
-        self._map_reach = Reach(self.machine, site, "generic", MAP_SIZE, 64, writes=False)
+        self._map_reach = Reach(self.launch, site, "generic", MAP_SIZE, 64, writes=False)
 
     def _reduction(self) -> Update | None:
         """The map, not the form, has the type of a tensor reduction: see `issue`."""
@@ -250,7 +248,7 @@ class _TensorCopy(_Copy):
         point = tuple(
             int(run.spread(packed_source(run, c)).view(np.int32)[0]) for c in self.coordinates
         )
-        region = self.machine.memory.at(tensor.address)
+        region = self.launch.layout.memory.at(tensor.address)
         shared = self._shared_starts(run, tensor)
         if region is None or not shared:
             return
@@ -281,7 +279,7 @@ class _TensorCopy(_Copy):
     def _shared_starts(self, run: Run, tensor: TensorMap) -> list[int]:
         """Where the box starts in the shared memory of each block."""
         writes = self.to == "shared"
-        reach = Reach(self.machine, self.site, "shared", tensor.box_bytes, 128, writes=writes)
+        reach = Reach(self.launch, self.site, "shared", tensor.box_bytes, 128, writes=writes)
         place = self.shared_address(run, self.shared_at, reach)
         if place is None:
             return []

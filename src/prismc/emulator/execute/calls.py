@@ -5,24 +5,18 @@ Parameters are bytes in the local memory of the caller's and the callee's frame;
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.code import Code, End
 from prismc.emulator.decode import Decoded, Decoder
-from prismc.emulator.frames import Frame, LocalMemoryExhausted
+from prismc.emulator.execute.runtime import BUILTINS, Builtin
+from prismc.emulator.launch import Launch
 from prismc.emulator.ptx.tree import Arguments, Function, Instruction, Operand, Register, Symbol
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
-
-# A runtime function: the run, the call, and its arguments' packed bytes [lanes, size].
-# Whether the threads go on afterwards.
-Builtin = Callable[["Run", Instruction, list[Lanes]], bool]
+from prismc.emulator.state.batch import Batch, LocalMemoryExhausted
+from prismc.emulator.state.code import Code, End
+from prismc.emulator.state.frames import Frame
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.exits import leave
 
 
 def open_call(decoder: Decoder, site: Instruction) -> Decoded:
@@ -55,13 +49,13 @@ def _direct(
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
 ) -> End:
-    linkage = decoder.linkage
-    function = linkage.function(name)
+    launch, code_of = decoder.launch, decoder.code_of
+    function = decoder.linkage.function(name)
     following = decoder.following
     if function is None:
         decoder.refuse(site, f"unknown function `{name}`")
     if function.body is None:
-        builtin = linkage.builtin(name)
+        builtin = BUILTINS.get(name)
         if builtin is None:
             decoder.refuse(site, f"`{name}` has no body here")
         sizes = [_size(decoder, item) for item in inputs]
@@ -69,7 +63,7 @@ def _direct(
     _match(decoder, site, function, inputs, outputs)
 
     def call(run: Run) -> int | None:
-        enter(run, linkage.code(function), inputs, outputs, following)
+        enter(launch, run, code_of(function), inputs, outputs, following)
         return None
 
     return call
@@ -92,18 +86,24 @@ def _size(decoder: Decoder, name: str) -> int:
 
 
 def enter(
-    run: Run, code: Code, inputs: tuple[str, ...], outputs: tuple[str, ...], following: int
+    launch: Launch,
+    run: Run,
+    code: Code,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    following: int,
 ) -> None:
     """Copies the arguments and sends the run's lanes into the callee."""
-    batch = run.batch
+    batch, function = run.batch, code.outline.function
+    callee = run.frame.callee(batch.special, code.outline, following)
     try:
-        callee = run.frame.callee(batch, code, following)
+        batch.local_memory(callee.end)
     except LocalMemoryExhausted:
-        batch.machine.findings.too_deep(run, code.name)
-        batch.leave(run)
+        launch.findings.too_deep(run, function.name)
+        leave(launch, run)
         return
     callee.outputs = outputs
-    for variable, name in zip(code.function.parameters, inputs, strict=True):
+    for variable, name in zip(function.parameters, inputs, strict=True):
         source = run.frame.variable(name)
         copy_local(batch, run.lanes, source, callee.variable(variable.name), variable.size)
     batch.push(callee, 0, run.mask_array(), run.count, run.crew)
@@ -111,7 +111,7 @@ def enter(
 
 def copy_results(run: Run, frame: Frame, parent: Frame) -> None:
     """Copies a returning function's results to the caller's variables."""
-    for variable, name in zip(frame.code.function.results, frame.outputs, strict=True):
+    for variable, name in zip(frame.outline.function.results, frame.outputs, strict=True):
         source, target = frame.variable(variable.name), parent.variable(name)
         copy_local(run.batch, run.lanes, source, target, variable.size)
 
@@ -159,15 +159,15 @@ def _builtin_call(
     sizes: list[int],
 ) -> End:
     """Results are 0, as nobody asks for what `printf` returns."""
-    following = decoder.following
+    launch, following = decoder.launch, decoder.following
     results = [(name, _size(decoder, name)) for name in outputs]
 
     def call(run: Run) -> int | None:
         arguments = [
             read_local(run, run.frame, name, size) for name, size in zip(inputs, sizes, strict=True)
         ]
-        if not builtin(run, site, arguments):
-            run.batch.leave(run)
+        if not builtin(launch, run, site, arguments):
+            leave(launch, run)
             return None
         for name, size in results:
             write_local(run, run.frame, name, size)
@@ -184,7 +184,7 @@ def _indirect(
     outputs: tuple[str, ...],
 ) -> End:
     """A call through a register: each lane to the function at its address."""
-    linkage = decoder.linkage
+    launch, linkage, code_of = decoder.launch, decoder.linkage, decoder.code_of
     following = decoder.following
 
     def call(run: Run) -> int | None:
@@ -195,10 +195,10 @@ def _indirect(
             if some is None:
                 continue
             if function is None or function.body is None:
-                linkage.findings.call_of_nothing(some, site)
+                launch.findings.call_of_nothing(some, site)
                 run.batch.push(run.frame, following, some.mask_array(), some.count, run.crew)
                 continue
-            enter(some, linkage.code(function), inputs, outputs, following)
+            enter(launch, some, code_of(function), inputs, outputs, following)
         return None
 
     return call

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.bulk import Update, bytewise
-from prismc.emulator.clusters import Waiting
-from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.events import Async
 from prismc.emulator.execute.access import packed_source
 from prismc.emulator.execute.atomics import update_of
 from prismc.emulator.execute.reach import Reach
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import RANK_SHIFT, Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.bulk import Update, bytewise
+from prismc.emulator.units.clusters import ClusterBarriers, Waiting
+from prismc.emulator.units.mbarriers import MBarriers
 
 _BARRIER = frozenset({"cluster", "arrive", "wait", "aligned", "release", "relaxed", "acquire"})
 _STORE = frozenset({"async", "weak", "relaxed", "cluster", "shared::cluster", "v2", "v4",
@@ -38,11 +36,12 @@ def open_cluster_barrier(decoder: Decoder, site: Instruction) -> Decoded:
     relaxed = form.has("relaxed")
 
     def arrive(run: Run) -> int | None:
-        run.batch.clusters.arrive(run, site, releases=not relaxed)
+        run.batch.unit(ClusterBarriers).arrive(run, site, releases=not relaxed)
         return following
 
     def wait(run: Run) -> int | None:
-        return run.batch.clusters.wait(run, Waiting(run.frame, following, site, not relaxed))
+        waiting = Waiting(run.frame, following, site, not relaxed)
+        return run.batch.unit(ClusterBarriers).wait(run, waiting)
 
     return Decoded(end=arrive if form.has("arrive") else wait)
 
@@ -87,6 +86,7 @@ class RemoteStore:
 
     def __init__(
         self,
+        launch: Launch,
         batch: Batch,
         operation: Async,
         place: Place,
@@ -94,6 +94,7 @@ class RemoteStore:
         barrier: int,
         update: Update | None,
     ) -> None:
+        self.launch = launch
         self.batch = batch
         self.operation = operation
         self.place = place
@@ -109,13 +110,13 @@ class RemoteStore:
         if self.update is not None:
             content = self.update(data[start : start + size], content)
         data[start : start + size] = content
-        batch, view = self.batch, 0
-        if batch.machine.watch is not None:
+        batch, watch, view = self.batch, self.launch.watch, 0
+        if watch is not None:
             block = self.barrier // batch.shared.stride
-            view = batch.machine.watch.delivered(
+            view = watch.delivered(
                 batch, self.operation, self.place, size, block, self.barrier
             )
-        batch.mbarriers.complete(self.operation.site, self.barrier, size, view)
+        batch.unit(MBarriers).complete(self.operation.site, self.barrier, size, view)
 
 
 def open_remote_store(decoder: Decoder, site: Instruction) -> Decoded:
@@ -152,9 +153,9 @@ def _remote_step(
     size: int,
     update: Update | None,
 ) -> Step:
-    machine = decoder.linkage.machine
-    to = Reach(machine, site, "shared", size, size, writes=True)
-    at = Reach(machine, site, "shared", 8, 8, writes=True)
+    launch = decoder.launch
+    to = Reach(launch, site, "shared", size, size, writes=True)
+    at = Reach(launch, site, "shared", 8, 8, writes=True)
 
     def step(run: Run) -> None:
         columns = [run.spread(packed_source(run, value)) for value in values]
@@ -166,11 +167,11 @@ def _remote_step(
         for k in range(len(targets[0].offsets)):
             chosen = np.array([k if targets[0].chosen is None else int(targets[0].chosen[k])])
             place = Place(targets[0].region, targets[0].offsets[k : k + 1], chosen)
-            operation = machine.new_async(site, updates=update is not None)
-            if machine.watch is not None:
-                machine.watch.begin_write(run, operation, place, size)
+            operation = launch.new_async(site, updates=update is not None)
+            if launch.watch is not None:
+                launch.watch.begin_write(run, operation, place, size)
             offset = int(barriers[0].offsets[k])
             value = content[int(chosen[0])]
-            machine.defer(RemoteStore(run.batch, operation, place, value, offset, update))
+            launch.defer(RemoteStore(launch, run.batch, operation, place, value, offset, update))
 
     return step

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import Decoded, Decoder, Source
 from prismc.emulator.execute.members import judged_active_mask, members_of
 from prismc.emulator.ptx.tree import Instruction, Operand, Vector
@@ -21,9 +20,8 @@ from prismc.emulator.semantics.registry import (
     find,
     operand_types,
 )
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
 
 # Importing them registers them.
 SEMANTICS = everything.MODULES

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.code import End
 from prismc.emulator.decode import Decoded, Decoder
 from prismc.emulator.execute.calls import copy_results
 from prismc.emulator.flow import branch_targets
+from prismc.emulator.launch import Launch
 from prismc.emulator.ptx.tree import Instruction, LabelName, Register
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import End
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.exits import leave
 
 
 def open_branch(decoder: Decoder, site: Instruction) -> Decoded:
@@ -50,7 +48,7 @@ def open_indexed_branch(decoder: Decoder, site: Instruction) -> Decoded:
     if not isinstance(register, Register) or not isinstance(label, LabelName):
         decoder.refuse(site, "needs an index register and a branch table")
     blocks = [decoder.flow.block_of[index] for index in branch_targets(decoder.function, site)]
-    findings = decoder.linkage.findings
+    findings = decoder.launch.findings
     number = register.number
 
     def branch(run: Run) -> int | None:
@@ -93,37 +91,42 @@ def _guarded_branch(branch: End, decoder: Decoder, site: Instruction) -> End:
 
 def open_exit(decoder: Decoder, site: Instruction) -> Decoded:
     """`exit`: the threads end (PTX ISA 9.7.12.6)."""
-    return Decoded(end=leave)
+    return Decoded(end=_ends(decoder.launch))
 
 
-def leave(run: Run) -> int | None:
-    """The run's threads end."""
-    run.batch.leave(run)
-    return None
+def _ends(launch: Launch) -> End:
+    def end(run: Run) -> None:
+        leave(launch, run)
+
+    return end
 
 
 def open_return(decoder: Decoder, site: Instruction) -> Decoded:
     """`ret`: back to the caller, or the end of a kernel's threads (PTX ISA 9.7.12.5)."""
-    return Decoded(end=return_to_caller)
+    return Decoded(end=return_to_caller(decoder.launch))
 
 
-def return_to_caller(run: Run) -> int | None:
-    """Sends the run's lanes behind the call they came from; kernels end."""
-    parent = run.frame.parent
-    if parent is None:
-        return leave(run)
-    copy_results(run, run.frame, parent)
-    run.batch.push(parent, run.frame.back, run.mask_array(), run.count, run.crew)
-    return None
+def return_to_caller(launch: Launch) -> End:
+    """Sends a run's lanes behind the call they came from; kernels end."""
+
+    def back(run: Run) -> None:
+        parent = run.frame.parent
+        if parent is None:
+            leave(launch, run)
+            return
+        copy_results(run, run.frame, parent)
+        run.batch.push(parent, run.frame.back, run.mask_array(), run.count, run.crew)
+
+    return back
 
 
 def open_trap(decoder: Decoder, site: Instruction) -> Decoded:
     """`trap`: the launch ends abnormally (PTX ISA 9.7.19.4)."""
-    findings = decoder.linkage.findings
+    launch = decoder.launch
 
-    def trap(run: Run) -> int | None:
-        findings.trapped(run, site)
-        return leave(run)
+    def trap(run: Run) -> None:
+        launch.findings.trapped(run, site)
+        leave(launch, run)
 
     return Decoded(end=trap)
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prismc.emulator.code import Step
-from prismc.emulator.copies import AsyncArrival, ThreadCopy
 from prismc.emulator.decode import Decoded, Decoder
 from prismc.emulator.execute.access import packed_source
 from prismc.emulator.execute.reach import Reach
 from prismc.emulator.findings import Kind
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Immediate, Instruction, Register
 from prismc.emulator.scopes import Qualifiers
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.copies import AsyncArrival, ThreadCopies, ThreadCopy
+from prismc.emulator.units.mbarriers import MBarriers
 
 _SIZES = (4, 8, 16)
 _KNOWN = frozenset({"async", "ca", "cg", "shared", "shared::cta", "global", "L2::64B", "L2::128B",
@@ -31,12 +30,12 @@ def open_thread_copy(decoder: Decoder, site: Instruction) -> Decoded:
     """`cp.async` of 4, 8 or 16 bytes a thread, its groups, and its arrival at an mbarrier."""
     form = site.form
     if form.has("commit_group"):
-        return Decoded(step=lambda run: run.batch.copies.commit(run))
+        return Decoded(step=lambda run: run.batch.unit(ThreadCopies).commit(run))
     if form.has("wait_all"):
-        return Decoded(step=lambda run: run.batch.copies.wait(run, None))
+        return Decoded(step=lambda run: run.batch.unit(ThreadCopies).wait(run, None))
     if form.has("wait_group"):
         newest = _number(decoder, site, 0)
-        return Decoded(step=lambda run: run.batch.copies.wait(run, newest))
+        return Decoded(step=lambda run: run.batch.unit(ThreadCopies).wait(run, newest))
     if form.has("arrive"):
         return Decoded(step=_arrival(decoder, site))
     unknown = [m for m in form.modifiers if m not in _KNOWN]
@@ -53,15 +52,15 @@ def _number(decoder: Decoder, site: Instruction, operand: int) -> int:
 
 
 def _copy(decoder: Decoder, site: Instruction) -> Step:
-    machine = decoder.linkage.machine
+    launch = decoder.launch
     size = _number(decoder, site, 2)
     if size not in _SIZES or (size != 16 and site.form.has("cg")):
         decoder.refuse(site, f"a copy of {size} bytes")
     target = decoder.address(site.operands[0], site)
     source = decoder.address(site.operands[1], site)
-    to = Reach(machine, site, "shared", size, size, writes=True)
+    to = Reach(launch, site, "shared", size, size, writes=True)
     fetch = {
-        count: Reach(machine, site, "global", count, size, writes=False)
+        count: Reach(launch, site, "global", count, size, writes=False)
         for count in range(1, size + 1)
     }
     wanted = _wanted_bytes(decoder, site, size)
@@ -75,7 +74,7 @@ def _copy(decoder: Decoder, site: Instruction) -> Step:
             for count in np.unique(counts).tolist():
                 chosen = np.flatnonzero((counts == count) & (starts >= 0))
                 for part in _sources(run, fetch, addresses, chosen, count, place):
-                    _issue(run, site, size, count, part, place, starts)
+                    _issue(launch, run, site, size, count, part, place, starts)
 
     return step
 
@@ -90,6 +89,7 @@ def _sources(
 
 
 def _issue(
+    launch: Launch,
     run: Run,
     site: Instruction,
     size: int,
@@ -99,16 +99,16 @@ def _issue(
     starts: Lanes,
 ) -> None:
     """One copy of the lanes that read from one region."""
-    machine = run.batch.machine
+    copies = run.batch.unit(ThreadCopies)
     chosen = np.arange(run.count) if source.chosen is None else source.chosen
     lanes = run.lane_numbers()[chosen]
     place = Place(target.region, starts[chosen], chosen)
-    operation = machine.new_async(site)
-    if machine.watch is not None:
+    operation = launch.new_async(site)
+    if launch.watch is not None:
         if count:
-            machine.watch.read(run, site, source, count, _SOURCE)
-        machine.watch.begin_write(run, operation, place, size)
-    run.batch.copies.issue(
+            launch.watch.read(run, site, source, count, _SOURCE)
+        launch.watch.begin_write(run, operation, place, size)
+    copies.issue(
         ThreadCopy(
             lanes=lanes,
             target=place,
@@ -116,7 +116,7 @@ def _issue(
             starts=np.broadcast_to(source.offsets, lanes.shape),
             counts=np.full(len(lanes), count),
             size=size,
-            groups=run.batch.copies.committed[lanes],
+            groups=copies.committed[lanes],
             operation=operation,
         )
     )
@@ -136,7 +136,7 @@ def _wanted_bytes(decoder: Decoder, site: Instruction, size: int) -> Callable[[R
     def wanted(run: Run) -> Lanes:
         counts = run.spread(packed_source(run, given)).astype(np.int64)
         if (counts > size).any():
-            decoder.linkage.findings.plain(
+            decoder.launch.findings.plain(
                 Kind.COUNT, run, site, f"reads more than the {size} bytes that it copies",
                 "give a source size of at most the copy's size",
             )  # fmt: skip
@@ -147,19 +147,19 @@ def _wanted_bytes(decoder: Decoder, site: Instruction, size: int) -> Callable[[R
 
 def _arrival(decoder: Decoder, site: Instruction) -> Step:
     """`cp.async.mbarrier.arrive`: without `.noinc` the arrival is expected in addition."""
-    machine = decoder.linkage.machine
+    launch = decoder.launch
     where = decoder.address(site.operands[0], site)
     shared = any(m.startswith("shared") for m in site.form.modifiers)
-    reach = Reach(machine, site, "shared" if shared else "generic", 8, 8, writes=True)
+    reach = Reach(launch, site, "shared" if shared else "generic", 8, 8, writes=True)
     in_addition = not site.form.has("noinc")
 
     def step(run: Run) -> None:
         for place in reach.places(run, run.spread(where.packed(run))):
             lanes = run.lane_numbers() if place.chosen is None else run.lane_numbers()[place.chosen]
             for offset in place.offsets.tolist():
-                barrier = run.batch.mbarriers.find(run, site, offset)
+                barrier = run.batch.unit(MBarriers).find(run, site, offset)
                 if barrier is not None:
                     barrier.pending += in_addition
-            machine.defer(AsyncArrival(run.batch, site, lanes, place.offsets))
+            launch.defer(AsyncArrival(launch, run.batch, site, lanes, place.offsets))
 
     return step

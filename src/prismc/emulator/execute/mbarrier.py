@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prismc.emulator.code import ConstantSlot, Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.execute.access import packed_source
 from prismc.emulator.execute.qualifiers import SCOPES, STRENGTHS
 from prismc.emulator.execute.reach import Reach
-from prismc.emulator.mbarriers import MBarrier, by_offset
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Address, Instruction, Operand
 from prismc.emulator.scopes import Qualifiers, Scope, Strength
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.outline import ConstantSlot
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.mbarriers import MBarrier, MBarriers, by_offset
 
 _SIZE = 8
 _VERBS = ("init", "inval", "expect_tx", "complete_tx", "arrive", "arrive_drop", "pending_count",
@@ -58,13 +56,13 @@ class _Target:
     """The address operand of an instruction: finds the barriers of the executing lanes."""
 
     def __init__(self, decoder: Decoder, site: Instruction, operand: Operand | None) -> None:
-        machine = decoder.linkage.machine
+        launch = decoder.launch
         self.site = site
-        self.watch = machine.watch
+        self.watch = launch.watch
         self.where: AddressOf = decoder.address(operand, site)
         shared = any(m.startswith("shared") for m in site.form.modifiers)
         space = "shared" if shared else "generic"
-        self.reach = Reach(machine, site, space, _SIZE, _SIZE, writes=True)
+        self.reach = Reach(launch, site, space, _SIZE, _SIZE, writes=True)
 
     def place(self, run: Run) -> Place | None:
         """Where the barriers are; one place, because all are in shared memory."""
@@ -81,7 +79,7 @@ class _Target:
             self.watch.atomic(run, self.site, place, _SIZE, _STRONG)
         found = []
         for offset, positions in by_offset(place.offsets):
-            barrier = run.batch.mbarriers.find(run, self.site, offset)
+            barrier = run.batch.unit(MBarriers).find(run, self.site, offset)
             if barrier is not None:
                 chosen = positions if place.chosen is None else place.chosen[positions]
                 found.append((barrier, chosen))
@@ -101,7 +99,7 @@ def _init(decoder: Decoder, site: Instruction) -> Step:
             zeros = [np.zeros(1, np.uint64)]
             target.watch.write(run, site, place, _SIZE, _WEAK, zeros, _SIZE)
         for offset, positions in by_offset(place.offsets):
-            run.batch.mbarriers.init(run, site, offset, int(counts[positions[0]]))
+            run.batch.unit(MBarriers).init(run, site, offset, int(counts[positions[0]]))
 
     return step
 
@@ -113,7 +111,7 @@ def _inval(decoder: Decoder, site: Instruction) -> Step:
         place = target.place(run)
         if place is not None:
             for offset, _ in by_offset(place.offsets):
-                run.batch.mbarriers.invalidate(offset)
+                run.batch.unit(MBarriers).invalidate(offset)
 
     return step
 
@@ -128,7 +126,7 @@ def _expect(decoder: Decoder, site: Instruction) -> Step:
         counts = run.spread(packed_source(run, count)).view(np.int32)
         for barrier, lanes in target.barriers(run):
             total = sign * int(counts[lanes].sum())
-            run.batch.mbarriers.expect(run, site, barrier, total)
+            run.batch.unit(MBarriers).expect(run, site, barrier, total)
 
     return step
 
@@ -145,7 +143,7 @@ def _arrive(decoder: Decoder, site: Instruction) -> Step:
     amount = _amount(decoder, site, operands)
     drops = site.form.has("arrive_drop")
     releases = not site.form.has("relaxed")
-    machine = decoder.linkage.machine
+    launch = decoder.launch
 
     def step(run: Run) -> None:
         amounts = run.spread(packed_source(run, amount))
@@ -153,8 +151,8 @@ def _arrive(decoder: Decoder, site: Instruction) -> Step:
         for barrier, chosen in target.barriers(run):
             tokens[chosen] = barrier.phase << _PHASE_SHIFT | max(barrier.pending, 0)
             lanes = run.lane_numbers()[chosen]
-            view = machine.events.release(run.batch, lanes) if releases else 0
-            barriers = run.batch.mbarriers
+            view = launch.events.release(run.batch, lanes) if releases else 0
+            barriers = run.batch.unit(MBarriers)
             if with_bytes:
                 barrier.bytes += int(amounts[chosen].view(np.int32).sum())
                 barrier.last_expect = site
@@ -193,13 +191,13 @@ def _wait(decoder: Decoder, site: Instruction) -> Step:
     by_parity = site.form.has("parity")
     which = decoder.source(site.operands[2], "u32" if by_parity else "b64", site)
     acquires = not site.form.has("relaxed")
-    machine = decoder.linkage.machine
+    launch = decoder.launch
 
     def step(run: Run) -> None:
         asked = run.spread(packed_source(run, which))
         numbers = run.lane_numbers()
         done = np.zeros(run.count, np.bool_)
-        barriers = run.batch.mbarriers
+        barriers = run.batch.unit(MBarriers)
         for barrier, chosen in target.barriers(run):
             for value in np.unique(asked[chosen]):
                 some = chosen[asked[chosen] == value]
@@ -207,17 +205,17 @@ def _wait(decoder: Decoder, site: Instruction) -> Step:
                 if barriers.is_complete(barrier, parity, int(value) >> _PHASE_SHIFT):
                     done[some] = True
                     lanes = numbers[some]
-                    if machine.waits is not None:
+                    if launch.waits is not None:
                         time = barrier.completed_at
-                        machine.waits.phase_complete(run.batch, site, lanes, time)
+                        launch.waits.phase_complete(run.batch, site, lanes, time)
                     if parity is not None:
                         barriers.passed(site, barrier, lanes, parity)
                     if acquires:
-                        machine.events.acquire(run.batch, lanes, barrier.completed)
+                        launch.events.acquire(run.batch, lanes, barrier.completed)
                 else:
                     barriers.waits[site.line] = (barrier, int(value))
-                    if machine.waits is not None:
-                        machine.waits.asks_in_vain(run.batch, site, numbers[some])
+                    if launch.waits is not None:
+                        launch.waits.asks_in_vain(run.batch, site, numbers[some])
         if destination is not None:
             run.write_packed(destination, done)
 

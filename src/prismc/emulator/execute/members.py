@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from prismc.emulator.code import Members, Step
 from prismc.emulator.decode import Decoder, Source
-from prismc.emulator.meetings import whole_warp
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Members, Step
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.meetings import whole_warp
 
 _MASKED = frozenset({"shfl", "vote", "match", "redux", "elect"})
 
@@ -28,10 +24,10 @@ def members_of(decoder: Decoder, site: Instruction) -> Members | None:
 def judged_active_mask(step: Step, decoder: Decoder, site: Instruction) -> Step:
     """`activemask`, which tells who is here at this moment: nothing promises that those are all who
     will come (PTX ISA 9.7.13.11; CUDA Programming Guide, "Warp Vote Functions")."""
-    findings = decoder.linkage.findings
+    findings = decoder.launch.findings
 
     def judged(run: Run) -> None:
-        apart = run.batch.split_off(run)
+        apart = run.batch.split_off(run.mask_array(), run.crew)
         if apart is not None:
             findings.mask_by_chance(run, site, apart)
         step(run)
@@ -41,7 +37,7 @@ def judged_active_mask(step: Step, decoder: Decoder, site: Instruction) -> Step:
 
 def mask_members(decoder: Decoder, site: Instruction, mask: Source) -> Members:
     """The member masks that a mask operand names; lanes outside of their own mask are reported."""
-    findings = decoder.linkage.findings
+    findings = decoder.launch.findings
 
     def members(run: Run) -> Lanes:
         masks = run.by_warp(run.regs[mask.slot], None)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import Decoded, Decoder
 from prismc.emulator.execute.access import packed_source
 from prismc.emulator.ptx.tree import Instruction, Operand
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
 
 
 def open_move(decoder: Decoder, site: Instruction) -> Decoded:

@@ -5,11 +5,10 @@ Lanes whose address is wrong are reported and take no part in the access: a load
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.checks.overflow import report_wrapped_index
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import (
     LOCAL_START,
     LOCAL_WINDOW,
@@ -22,10 +21,7 @@ from prismc.emulator.memory import (
 )
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
-    from prismc.emulator.machine import Machine
+from prismc.emulator.state.run import Run
 
 _OWN_RANK = (1 << RANK_SHIFT) - 1
 
@@ -35,7 +31,7 @@ class Reach:
 
     def __init__(
         self,
-        machine: Machine,
+        launch: Launch,
         site: Instruction,
         space: str,
         size: int,
@@ -43,12 +39,13 @@ class Reach:
         *,
         writes: bool,
     ) -> None:
-        self.machine = machine
+        self.launch = launch
         self.site = site
         self.space = space
         self.size = size
         self.align = align
         self.writes = writes
+        self._limit = launch.layout.shared_end - SHARED_START - size
         self._last: Region | None = None
 
     def places(self, run: Run, addresses: Lanes, chosen: Lanes | None = None) -> list[Place]:
@@ -98,14 +95,14 @@ class Reach:
             offsets = addresses - region.base
             if offsets.view(np.uint64).max() <= region.size - self.size:
                 return self._aligned(run, Place(region, offsets, chosen))
-        region = self.machine.memory.at(int(addresses[0]))
+        region = self.launch.layout.memory.at(int(addresses[0]))
         if region is not None and region is not self._last and region.size >= self.size:
             self._last = region
             return self._global(run, addresses, chosen)
         return self._scattered(run, addresses, chosen)
 
     def _scattered(self, run: Run, addresses: Lanes, chosen: Lanes | None) -> list[Place]:
-        places, lost = self.machine.memory.split(addresses, self.size)
+        places, lost = self.launch.layout.memory.split(addresses, self.size)
         if lost is not None:
             self._out_of_bounds(run, addresses, lost, chosen, "global")
         found: list[Place] = []
@@ -121,12 +118,12 @@ class Reach:
     def _aligned(self, run: Run, place: Place) -> list[Place]:
         """The place without lanes whose offset is not a multiple of the access's alignment."""
         if self.writes and not place.region.is_writable:
-            self.machine.findings.read_only(run, self.site, place)
+            self.launch.findings.read_only(run, self.site, place)
             return []
         if self.align == 1 or not np.bitwise_or.reduce(place.offsets) & (self.align - 1):
             return [place]
         bad = (place.offsets & (self.align - 1)) != 0
-        self.machine.findings.misaligned(run, self.site, place, bad, self.align)
+        self.launch.findings.misaligned(run, self.site, place, bad, self.align)
         return _without(place, bad)
 
     def _shared(self, run: Run, addresses: Lanes, chosen: Lanes | None) -> list[Place]:
@@ -134,7 +131,7 @@ class Reach:
         base = run.packed(batch.shared_base)
         if chosen is not None:
             base = base[chosen]
-        limit = self.machine.shared_end - SHARED_START - self.size
+        limit = self._limit
         if limit >= 0 and (addresses - SHARED_START).view(np.uint64).max() <= limit:
             return self._aligned(run, Place(batch.shared, addresses + base, chosen))
         return self._shared_slowly(run, addresses, base, chosen, limit)
@@ -147,15 +144,15 @@ class Reach:
         addresses = np.broadcast_to(addresses, base.shape)
         ranks = (addresses >> RANK_SHIFT) - 1
         own = addresses & _OWN_RANK
-        size = self.machine.shape.cluster.volume
+        size = self.launch.shape.cluster.volume
         lost = ((own - SHARED_START).view(np.uint64) > max(limit, 0)) | (ranks >= size)
         lost |= limit < 0
-        remote = batch.shared_of_rank(run, np.maximum(ranks, 0), chosen)
+        remote = _shared_of_rank(run, np.maximum(ranks, 0), chosen)
         starts = np.where(ranks >= 0, remote, base)
         place = Place(batch.shared, own + starts, chosen)
         gone = ~batch.living_blocks()[starts // batch.shared.stride] & ~lost
         if gone.any():
-            self.machine.findings.block_has_exited(run, self.site, place, np.flatnonzero(gone))
+            self.launch.findings.block_has_exited(run, self.site, place, np.flatnonzero(gone))
         if not lost.any():
             return self._aligned(run, place)
         self._out_of_bounds(run, addresses, lost, chosen, "shared")
@@ -185,9 +182,9 @@ class Reach:
         lanes = wrong if chosen is None else chosen[wrong]
         everyone = len(addresses) == 1 and chosen is None
         first = 0 if everyone else int(lanes[0])
-        if report_wrapped_index(self.machine.findings, run, self.site, first, space):
+        if report_wrapped_index(self.launch.findings, run, self.site, first, space):
             return
-        self.machine.findings.out_of_bounds(
+        self.launch.findings.out_of_bounds(
             run,
             self.site,
             None if everyone else lanes,
@@ -205,3 +202,13 @@ def _without(place: Place, bad: Lanes) -> list[Place]:
     good = np.flatnonzero(~bad)
     chosen = good if place.chosen is None else place.chosen[good]
     return [Place(place.region, place.offsets[good], chosen)]
+
+
+def _shared_of_rank(run: Run, ranks: Lanes, chosen: Lanes | None) -> Lanes:
+    """Where the shared memory of the cluster's block of a rank starts, for packed lanes."""
+    geometry, stride = run.batch.geometry, run.batch.shared.stride
+    size = geometry.shape.cluster.volume
+    place = run.packed(geometry.place)
+    place = place if chosen is None else place[chosen]
+    start: Lanes = (place // size * size + np.minimum(ranks, size - 1)) * stride
+    return start

@@ -5,22 +5,18 @@ Each matrix is eight rows of 16 bytes; lanes 8m to 8m + 7 hold the addresses of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder
 from prismc.emulator.execute.reach import Reach
 from prismc.emulator.geometry import WARP
-from prismc.emulator.meetings import whole_warp
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.scopes import Qualifiers
 from prismc.emulator.semantics.registry import Lanes, Operation, Refused, find
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.meetings import whole_warp
 
 _ROW = 16
 _ROWS = 8
@@ -35,7 +31,7 @@ def open_load_matrix(decoder: Decoder, site: Instruction) -> Decoded:
     where, reach = _memory(decoder, site, 1, writes=False)
     if len(destinations) != matrices:
         decoder.refuse(site, f"{len(destinations)} registers for {matrices} matrices")
-    watch = decoder.linkage.machine.watch
+    watch = decoder.launch.watch
 
     def step(run: Run) -> None:
         warps, some, places = _places(run, where, reach, matrices)
@@ -78,20 +74,20 @@ def _store_step(
     where: AddressOf,
     reach: Reach,
 ) -> Step:
-    machine = decoder.linkage.machine
+    launch = decoder.launch
 
     def step(run: Run) -> None:
-        machine.progress += 1
+        launch.progress += 1
         warps, some, places = _places(run, where, reach, matrices)
         rows = operation(tuple(run.by_warp(run.regs[slot], warps) for slot in sources))
         flat = rows.reshape(-1, _ROW)
         for place in places:
             content = flat[_row_numbers(some, place, warps, matrices)]
-            if machine.watch is not None:
+            if launch.watch is not None:
                 halves = content.view(np.uint64)
                 values = [np.ascontiguousarray(halves[:, k]) for k in range(2)]
                 everyone = place._replace(chosen=None)
-                machine.watch.write(
+                launch.watch.write(
                     _chosen_run(some, place), site, everyone, _ROW, _WEAK, values, 8
                 )
             place.region.data.reshape(-1, _ROW)[place.offsets // _ROW] = content
@@ -127,7 +123,7 @@ def _memory(
     where = decoder.address(site.operands[operand], site)
     shared = any(m.startswith("shared") for m in site.form.modifiers)
     space = "shared" if shared else "generic"
-    return where, Reach(decoder.linkage.machine, site, space, _ROW, _ROW, writes=writes)
+    return where, Reach(decoder.launch, site, space, _ROW, _ROW, writes=writes)
 
 
 def _places(

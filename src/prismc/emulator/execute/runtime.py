@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import LOCAL_WINDOW
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+# A function of the run-time: the launch, the run, the call, and its arguments' packed bytes
+# [lanes, size]. Whether the threads go on afterwards.
+Builtin = Callable[[Launch, Run, Instruction, list[Lanes]], bool]
 
 _DIRECTIVE = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?(hh|h|ll|l|z|t|j)?([diouxXcsfFeEgGaAp%])")
 _LONGEST_STRING = 4096
 
 
-def print_formatted(run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
+def print_formatted(launch: Launch, run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
     """`vprintf(format, arguments)`: one text for each lane, in lane order."""
     batch = run.batch
     formats, packs = (a.copy().view(np.uint64).reshape(-1) for a in arguments[:2])
     for lane, text_at, pack_at in zip(run.lane_numbers(), formats, packs, strict=True):
-        text = _string(batch, int(text_at))
-        batch.machine.printed.append(_format(batch, int(lane), text, int(pack_at)))
+        text = _string(launch, int(text_at))
+        launch.printed.append(_format(launch, batch, int(lane), text, int(pack_at)))
     return True
 
 
-def _format(batch: Batch, lane: int, text: str, pack: int) -> str:
+def _format(launch: Launch, batch: Batch, lane: int, text: str, pack: int) -> str:
     """The text with its directives filled from the lane's argument bytes."""
     content = _bytes(batch, lane, pack)
     at = 0
@@ -45,18 +48,18 @@ def _format(batch: Batch, lane: int, text: str, pack: int) -> str:
         at = -(-at // size) * size
         raw = content[at : at + size].ljust(size, b"\0")
         at += size
-        return _directive(batch, match.group(), letter, length or "", raw)
+        return _directive(launch, match.group(), letter, length or "", raw)
 
     return _DIRECTIVE.sub(fill, text)
 
 
-def _directive(batch: Batch, directive: str, letter: str, length: str, raw: bytes) -> str:
+def _directive(launch: Launch, directive: str, letter: str, length: str, raw: bytes) -> str:
     python = directive.replace(length, "") if length else directive
     if letter in "fFeEgGaA":
         value: float = struct.unpack("<d", raw)[0]
         return value.hex() if letter in "aA" else python % value
     if letter == "s":
-        return python % _string(batch, int.from_bytes(raw, "little"))
+        return python % _string(launch, int.from_bytes(raw, "little"))
     if letter == "p":
         return f"{int.from_bytes(raw, 'little'):#x}"
     number = int.from_bytes(raw, "little", signed=letter in "di")
@@ -72,9 +75,9 @@ def _bytes(batch: Batch, lane: int, address: int) -> bytes:
     return region.data[start : (lane + 1) * region.stride].tobytes()
 
 
-def _string(batch: Batch, address: int) -> str:
+def _string(launch: Launch, address: int) -> str:
     """The zero-terminated text at a generic address."""
-    region = batch.machine.memory.at(address)
+    region = launch.layout.memory.at(address)
     if region is None:
         return f"<string at {address:#x}>"
     start = address - region.base
@@ -82,14 +85,14 @@ def _string(batch: Batch, address: int) -> str:
     return content.partition(b"\0")[0].decode("utf-8", "replace")
 
 
-def fail_assertion(run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
+def fail_assertion(
+    launch: Launch, run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
     """`__assertfail(message, file, line, function, size)`: the threads end."""
-    batch = run.batch
     first = [a[0].tobytes() for a in arguments]
-    message, file = (_string(batch, int.from_bytes(b, "little")) for b in first[:2])
+    message, file = (_string(launch, int.from_bytes(b, "little")) for b in first[:2])
     line = int.from_bytes(first[2], "little")
-    batch.machine.findings.assertion(run, site, f"{file}:{line}: assertion `{message}` failed")
+    launch.findings.assertion(run, site, f"{file}:{line}: assertion `{message}` failed")
     return False
 
 
-BUILTINS = {"vprintf": print_formatted, "__assertfail": fail_assertion}
+BUILTINS: dict[str, Builtin] = {"vprintf": print_formatted, "__assertfail": fail_assertion}

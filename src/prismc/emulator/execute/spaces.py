@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.code import ConstantSlot
 from prismc.emulator.decode import Decoded, Decoder
-from prismc.emulator.frames import constant
 from prismc.emulator.memory import (
     CONST_WINDOW,
     GLOBAL_WINDOW,
@@ -18,9 +14,8 @@ from prismc.emulator.memory import (
     WINDOW_SHIFT,
 )
 from prismc.emulator.ptx.tree import Instruction
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.outline import ConstantSlot, constant
+from prismc.emulator.state.run import Run
 
 # What a space's own addresses lack to be generic ones.
 _WINDOWS = {

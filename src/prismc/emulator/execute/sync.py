@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.barriers import Finish, Waiting
-from prismc.emulator.code import ConstantSlot, End, Step
 from prismc.emulator.decode import Decoded, Decoder, Source
 from prismc.emulator.execute.cluster import open_cluster_barrier
 from prismc.emulator.execute.members import mask_members
 from prismc.emulator.execute.qualifiers import SCOPES
-from prismc.emulator.frames import Frame
 from prismc.emulator.ptx.tree import Instruction, Operand
 from prismc.emulator.scopes import Scope
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.barrier import Finish, Waiting
+from prismc.emulator.state.code import End, Step
+from prismc.emulator.state.frames import Frame
+from prismc.emulator.state.outline import ConstantSlot
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.barriers import BlockBarriers
 
 _KNOWN = frozenset({"sync", "arrive", "red", "cta", "aligned", "popc", "and", "or", "warp"})
 _NUMBERS = 16
@@ -68,7 +66,7 @@ def _sync(
     finish: Finish | None,
 ) -> End:
     following = decoder.following
-    findings = decoder.linkage.findings
+    findings = decoder.launch.findings
 
     def sync(run: Run) -> int | None:
         numbers, counts = run.regs[number.slot], run.regs[expected.slot]
@@ -79,11 +77,12 @@ def _sync(
         waiting = Waiting(run.frame, following, site, finish)
         if len(numbers) == 1 and len(counts) == 1:
             findings.check_barrier(run, site, int(numbers[0]), int(counts[0]))
-            barriers = run.batch.barriers
+            barriers = run.batch.unit(BlockBarriers)
             return barriers.sync(run, int(numbers[0]) % _NUMBERS, int(counts[0]), waiting, votes)
         for part, identity, count in _by_barrier(run, numbers, counts):
             findings.check_barrier(part, site, identity, count)
-            block = run.batch.barriers.sync(part, identity % _NUMBERS, count, waiting, votes)
+            barriers = run.batch.unit(BlockBarriers)
+            block = barriers.sync(part, identity % _NUMBERS, count, waiting, votes)
             if block is not None:
                 run.batch.push(run.frame, block, part.mask_array(), part.count, run.crew)
         return None
@@ -107,14 +106,14 @@ def _by_barrier(run: Run, numbers: Lanes, counts: Lanes) -> list[tuple[Run, int,
 
 def _arrive(decoder: Decoder, site: Instruction, number: Source, expected: Source) -> End:
     following = decoder.following
-    findings = decoder.linkage.findings
+    findings = decoder.launch.findings
 
     def arrive(run: Run) -> int | None:
         for part, identity, count in _by_barrier(
             run, run.regs[number.slot], run.regs[expected.slot]
         ):
             findings.check_barrier(part, site, identity, count)
-            run.batch.barriers.arrive(part, identity % _NUMBERS, count, site)
+            run.batch.unit(BlockBarriers).arrive(part, identity % _NUMBERS, count, site)
         return following
 
     return arrive
@@ -131,8 +130,7 @@ def _reduction(decoder: Decoder, site: Instruction) -> Decoded:
         decoder.refuse(site, "expected `.popc.u32`, `.and.pred` or `.or.pred`")
     conjunction = form.has("and")
 
-    def finish(frame: Frame, votes: Lanes, released: Lanes, joined: Lanes) -> None:
-        width = len(released) // len(frame.batch.geometry.blocks)
+    def finish(frame: Frame, votes: Lanes, released: Lanes, joined: Lanes, width: int) -> None:
         yes = np.count_nonzero((votes & joined).reshape(-1, width), axis=1)
         all_of = np.count_nonzero(joined.reshape(-1, width), axis=1)
         per_block = yes if counts else (yes == all_of if conjunction else yes > 0)
@@ -146,24 +144,24 @@ def _reduction(decoder: Decoder, site: Instruction) -> Decoded:
 def _warp_barrier(decoder: Decoder, site: Instruction) -> Decoded:
     """`bar.warp.sync mask`: the named lanes meet, and their memory accesses are ordered."""
     mask = decoder.source(site.operands[0], "b32", site)
-    machine = decoder.linkage.machine
+    launch = decoder.launch
 
     def step(run: Run) -> None:
-        machine.events.warp_barrier(run, run.regs[mask.slot])
+        launch.events.warp_barrier(run, run.regs[mask.slot])
 
     return Decoded(step=step, members=mask_members(decoder, site, mask))
 
 
 def open_fence(decoder: Decoder, site: Instruction) -> Decoded:
     """`membar` and `fence`: thread fences by scope, and proxy fences (PTX ISA 9.7.13.4)."""
-    machine = decoder.linkage.machine
+    launch = decoder.launch
     modifiers = site.form.modifiers
     if any(m.startswith("proxy") for m in modifiers):
         return Decoded(step=_proxy_fence(decoder, site))
     if "mbarrier_init" in modifiers:
-        return Decoded(step=lambda run: machine.events.fence(run, Scope.CLUSTER))
+        return Decoded(step=lambda run: launch.events.fence(run, Scope.CLUSTER))
     scope = _fence_scope(decoder, site)
-    return Decoded(step=lambda run: machine.events.fence(run, scope))
+    return Decoded(step=lambda run: launch.events.fence(run, scope))
 
 
 def _fence_scope(decoder: Decoder, site: Instruction) -> Scope:
@@ -178,8 +176,8 @@ def _fence_scope(decoder: Decoder, site: Instruction) -> Scope:
 
 
 def _proxy_fence(decoder: Decoder, site: Instruction) -> Step:
-    machine = decoder.linkage.machine
+    launch = decoder.launch
     modifiers = site.form.modifiers
     if "proxy.async" in ".".join(modifiers):
-        return lambda run: machine.events.proxy_fence(run)
-    return lambda run: machine.events.fence(run, Scope.SYS)
+        return lambda run: launch.events.proxy_fence(run)
+    return lambda run: launch.events.fence(run, Scope.SYS)

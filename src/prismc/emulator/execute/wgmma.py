@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import Decoded, Decoder, Source
 from prismc.emulator.findings import Kind
 from prismc.emulator.geometry import WARP
-from prismc.emulator.meetings import whole_warp
 from prismc.emulator.memory import SHARED_START
 from prismc.emulator.ptx.tree import Immediate, Instruction, Operand, Vector
 from prismc.emulator.semantics.registry import Lanes, Refused, bits_of
 from prismc.emulator.semantics.wgmma import ROWS, Product, addresses, bind, decode_descriptor
-from prismc.emulator.warpgroups import GROUP_WARPS, Pending
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.meetings import whole_warp
+from prismc.emulator.units.warpgroups import GROUP_WARPS, Pending, WarpgroupProducts
 
 
 def open_wgmma(decoder: Decoder, site: Instruction) -> Decoded:
     """One of the `wgmma` instructions."""
+    return Decoded(step=_step(decoder, site), members=whole_warp)
+
+
+def _step(decoder: Decoder, site: Instruction) -> Step:
     form = site.form
     if form.has("fence"):
-        return Decoded(step=lambda run: run.batch.products.fence(run), members=whole_warp)
+        return lambda run: run.batch.unit(WarpgroupProducts).fence(run)
     if form.has("commit_group"):
-        return Decoded(step=lambda run: run.batch.products.commit(run), members=whole_warp)
+        return lambda run: run.batch.unit(WarpgroupProducts).commit(run)
     if form.has("wait_group"):
         newest = _flag(decoder, site, site.operands[0])
-        return Decoded(step=lambda run: run.batch.products.wait(run, newest), members=whole_warp)
-    return Decoded(step=_Multiply(decoder, site).step, members=whole_warp)
+        return lambda run: run.batch.unit(WarpgroupProducts).wait(run, newest)
+    return _Multiply(decoder, site).step
 
 
 def _flag(decoder: Decoder, site: Instruction, operand: Operand | None) -> int:
@@ -45,7 +45,7 @@ class _Multiply:
 
     def __init__(self, decoder: Decoder, site: Instruction) -> None:
         self.decoder, self.site = decoder, site
-        self.machine = decoder.linkage.machine
+        self.launch = decoder.launch
         try:
             self.product: Product = bind(site.form)
         except Refused as refusal:
@@ -86,7 +86,7 @@ class _Multiply:
             own = warps[warps // GROUP_WARPS == group]
             item = self._pending(run, own)
             if item is not None:
-                run.batch.products.issue(run, item)
+                run.batch.unit(WarpgroupProducts).issue(run, item)
 
     def _pending(self, run: Run, warps: Lanes) -> Pending | None:
         product = self.product
@@ -118,7 +118,7 @@ class _Multiply:
             right_at=right_at,
             scale=scale,
             negations=self.negations,
-            operation=self.machine.new_async(self.site, in_async_proxy=True),
+            operation=self.launch.new_async(self.site, in_async_proxy=True),
         )
 
     def _at(self, run: Run, source: Source, lane: int) -> int:
@@ -154,8 +154,9 @@ class _Multiply:
         descriptor = decode_descriptor(self._at(run, source, lane))
         starts = addresses(descriptor, extent, self.product.depth, type_name, not transposed)
         size = bits_of(type_name) // 8
-        if int(starts.min()) < SHARED_START or int(starts.max()) + size > self.machine.shared_end:
-            self.machine.findings.plain(
+        end = self.launch.layout.shared_end
+        if int(starts.min()) < SHARED_START or int(starts.max()) + size > end:
+            self.launch.findings.plain(
                 Kind.BOUNDS, run, self.site, "a matrix descriptor leads outside of shared memory",
                 "correct the descriptor's address and offsets",
             )  # fmt: skip

@@ -8,25 +8,23 @@ room than the matrix has elements.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from prismc.emulator.code import Step
 from prismc.emulator.decode import AddressOf, Decoded, Decoder, Source
 from prismc.emulator.execute.access import packed_source
 from prismc.emulator.execute.reach import Reach
 from prismc.emulator.geometry import WARP
-from prismc.emulator.meetings import whole_warp
 from prismc.emulator.ptx.tree import Instruction, Operand
 from prismc.emulator.scopes import Qualifiers
 from prismc.emulator.semantics.fragments import numbers
 from prismc.emulator.semantics.lanes import signed
 from prismc.emulator.semantics.matrix import integer_sums, rounded
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.code import Step
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.meetings import whole_warp
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _KNOWN = frozenset(
@@ -74,7 +72,7 @@ class _Transfer:
     def __init__(self, decoder: Decoder, site: Instruction) -> None:
         form = site.form
         self.site = site
-        self.machine = decoder.linkage.machine
+        self.launch = decoder.launch
         self.stores = form.has("store")
         which = next((m for m in form.modifiers if m in ("a", "b", "c", "d")), "")
         if not which or len(form.types) != 1 or len(site.operands) < 2:
@@ -94,7 +92,7 @@ class _Transfer:
             decoder.refuse(site, f"a fragment of {len(self.registers)} registers")
         shared = any(m.startswith("shared") for m in form.modifiers)
         space = "shared" if shared else "global" if form.has("global") else "generic"
-        self.reach = Reach(self.machine, site, space, self.width, self.width, writes=self.stores)
+        self.reach = Reach(self.launch, site, space, self.width, self.width, writes=self.stores)
         self.qualifiers = Qualifiers(space=space)
 
     def _stride(self, decoder: Decoder, operands: tuple[Operand | None, ...]) -> Source | None:
@@ -132,22 +130,22 @@ class _Transfer:
     def _load(self, run: Run, addresses: Lanes) -> Lanes:
         values = np.zeros(run.count, UNSIGNED[8 * self.width])
         for place in self.reach.places(run, addresses):
-            if self.machine.watch is not None:
-                self.machine.watch.read(run, self.site, place, self.width, self.qualifiers)
+            if self.launch.watch is not None:
+                self.launch.watch.read(run, self.site, place, self.width, self.qualifiers)
             found = place.region.view(self.width)[place.offsets // self.width]
             values[slice(None) if place.chosen is None else place.chosen] = found
         return values
 
     def _store(self, run: Run, addresses: Lanes, register: int, shift: np.uint64) -> None:
-        self.machine.progress += 1
+        self.launch.progress += 1
         number = self.registers[register]
         if number is None:
             return
         word = run.spread(run.packed(run.regs[number])).astype(np.uint64) >> shift
         values = word.astype(UNSIGNED[8 * self.width])
         for place in self.reach.places(run, addresses):
-            if self.machine.watch is not None:
-                self.machine.watch.write(
+            if self.launch.watch is not None:
+                self.launch.watch.write(
                     run, self.site, place, self.width, self.qualifiers, [values], self.width
                 )
             chosen = slice(None) if place.chosen is None else place.chosen

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from prismc.emulator.faults.barriers import BarrierFaults
 from prismc.emulator.faults.memory import MemoryFaults
 from prismc.emulator.faults.warps import WarpFaults
 from prismc.emulator.findings import Kind
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.run import Run
 
 
 class Findings(MemoryFaults, WarpFaults, BarrierFaults):
@@ -34,7 +30,7 @@ class Findings(MemoryFaults, WarpFaults, BarrierFaults):
 
     def too_deep(self, run: Run, callee: str) -> None:
         """Calls that nest until a thread's local memory is used up."""
-        body = run.frame.code.function.body or ()
+        body = run.frame.outline.function.body or ()
         site = next((i for i in body if i.form.name == "call"), body[0])
         self.plain(Kind.TRAP, run, site, f"calls of `{callee}` nest too deep: local memory is full",
                    "end the recursion, or use a loop")  # fmt: skip

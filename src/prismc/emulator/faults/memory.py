@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.findings import Collector, Finding, Kind
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.run import Run
 
 
 class MemoryFaults(Collector):
@@ -31,7 +27,7 @@ class MemoryFaults(Collector):
     ) -> None:
         """Accesses that lead outside of every array."""
         address = int(addresses[0])
-        region = self.machine.memory.nearest(address) if space == "global" else None
+        region = self.layout.memory.nearest(address) if space == "global" else None
         array = region.name if region is not None else space
         if not self.is_new(Kind.BOUNDS, site, None, array, len(addresses)):
             return
@@ -52,7 +48,7 @@ class MemoryFaults(Collector):
     ) -> str:
         doing = "writes" if writes else "reads"
         if space == "shared":
-            end = self.machine.shared_end
+            end = self.layout.shared_end
             return f"{doing} {size} bytes at shared address {address}; shared memory ends at {end}"
         if space == "local":
             return f"{doing} {size} bytes outside of the thread's local memory"
@@ -70,7 +66,7 @@ class MemoryFaults(Collector):
     def _element(self, region: Region | None, address: int) -> str:
         if region is None:
             return f"address {address:#x}"
-        return self.machine.element(region, address - region.base)
+        return self.layout.element(region, address - region.base)
 
     def misaligned(self, run: Run, site: Instruction, place: Place, bad: Lanes, align: int) -> None:
         """Accesses whose address is no multiple of their size (PTX ISA 6.4.1.1)."""
@@ -86,7 +82,7 @@ class MemoryFaults(Collector):
                 site=site,
                 threads=self.threads(run, _chosen(place, wrong)),
                 array=place.region.name,
-                element=self.machine.element(place.region, offset),
+                element=self.layout.element(place.region, offset),
             )
         )
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.findings import Collector, Finding, Kind, thread_id
 from prismc.emulator.geometry import WARP
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.run import Run
 
 
 class WarpFaults(Collector):

@@ -7,18 +7,18 @@ lists of chunks of equal size in one region.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from prismc.emulator.events import Async
+from prismc.emulator.events import Async, Watch
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.schedule import Copies
 from prismc.emulator.semantics.registry import UNSIGNED, Lanes, bits_of
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.mbarriers import MBarriers
 
 # new bytes of a reduction = update(old bytes, copied bytes), both uint8 `[n]`.
 Update = Callable[[Lanes, Lanes], Lanes]
@@ -76,9 +76,8 @@ class Transfer:
         self.update = update
         self.moved = False
 
-    def begin(self, run: Run) -> None:
+    def begin(self, watch: Watch | None, run: Run) -> None:
         """Tells the watch that the memory is in use; `run` is the issuing thread."""
-        watch = run.batch.machine.watch
         if watch is None:
             return
         watch.begin_read(run, self.operation, self.source.place(), self.source.size)
@@ -114,7 +113,10 @@ def _there(span: Span) -> Any:
 class Delivery:
     """A copy whose bytes are counted by an mbarrier of each target's block."""
 
-    def __init__(self, batch: Batch, transfer: Transfer, barriers: list[int], count: int) -> None:
+    def __init__(
+        self, launch: Launch, batch: Batch, transfer: Transfer, barriers: list[int], count: int
+    ) -> None:
+        self.launch = launch
         self.batch = batch
         self.transfer = transfer
         self.barriers = barriers
@@ -125,23 +127,24 @@ class Delivery:
         batch, transfer = self.batch, self.transfer
         site = transfer.operation.site
         transfer.move()
-        watch = batch.machine.watch
+        watch = self.launch.watch
         for target, offset in zip(transfer.targets, self.barriers, strict=True):
             view = 0
             if watch is not None:
                 block = offset // batch.shared.stride
                 view = watch.delivered(batch, transfer.operation, target.place(), target.size,
                                        block, offset)  # fmt: skip
-            batch.mbarriers.complete(site, offset, self.count, view)
+            batch.unit(MBarriers).complete(site, offset, self.count, view)
         if watch is not None:
             source = transfer.source
             watch.finish_read(batch, transfer.operation, source.place(), source.size, None)
 
 
-class BulkGroups:
+class BulkGroups(Unit):
     """Copies of a batch that their issuing threads wait for by groups (PTX ISA 9.7.9.25.2.2)."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         self.committed = np.zeros(batch.geometry.count, np.int64)
         self.pending: list[tuple[int, int, Transfer]] = []
@@ -150,7 +153,7 @@ class BulkGroups:
     def issue(self, lane: int, transfer: Transfer) -> None:
         """Notes a copy of a lane; it moves its bytes now if the schedule says so."""
         self.pending.append((lane, int(self.committed[lane]), transfer))
-        if self.batch.machine.schedule.plan.copies is Copies.EARLY:
+        if self.launch.schedule.plan.copies is Copies.EARLY:
             transfer.move()
 
     def commit(self, run: Run) -> None:
@@ -179,7 +182,7 @@ class BulkGroups:
         self.pending = left
 
     def _tell(self, transfer: Transfer, lane: int, *, only_read: bool) -> None:
-        watch = self.batch.machine.watch
+        watch = self.launch.watch
         if watch is None:
             return
         if transfer not in self.read:

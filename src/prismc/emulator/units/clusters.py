@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from prismc.emulator.findings import Kind
-from prismc.emulator.frames import Frame
-from prismc.emulator.lanes import Run
+from prismc.emulator.launch import Launch
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.frames import Frame
+from prismc.emulator.state.run import Run
 from prismc.emulator.waits import CLUSTER
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
 
 
 class Waiting(NamedTuple):
@@ -26,10 +25,11 @@ class Waiting(NamedTuple):
     acquires: bool
 
 
-class ClusterBarriers:
+class ClusterBarriers(Unit):
     """The barriers of a batch's clusters; per cluster the view that all arrivals share."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         geometry = batch.geometry
         self.size = geometry.width * geometry.shape.cluster.volume
@@ -46,11 +46,11 @@ class ClusterBarriers:
         """The run arrives at its clusters' barriers."""
         mask = run.mask_array()
         if (self.arrived & mask).any():
-            self.batch.machine.findings.plain(
+            self.launch.findings.plain(
                 Kind.COUNT, run, site, "arrives at the cluster barrier again without waiting",
                 "follow every arrive by a wait",
             )  # fmt: skip
-        events = self.batch.machine.events
+        events = self.launch.events
         rows = mask.reshape(-1, self.size)
         for cluster in np.flatnonzero(rows.any(axis=1)).tolist():
             lanes = cluster * self.size + np.flatnonzero(rows[cluster])
@@ -58,7 +58,7 @@ class ClusterBarriers:
                 view = events.release(self.batch, lanes)
                 self.arriving[cluster] = events.join(self.arriving[cluster], view)
         self.arrived = self.arrived | mask
-        waits = self.batch.machine.waits
+        waits = self.launch.waits
         if waits is not None:
             times = waits.latest(self.batch, mask, len(self.known))
             self.last_arrival = np.maximum(self.last_arrival, times)
@@ -86,8 +86,8 @@ class ClusterBarriers:
         opened = np.logical_and(rows.any(axis=1), (rows | ~alive).all(axis=1))
         if not opened.any():
             return
-        self.batch.machine.progress += 1
-        events = self.batch.machine.events
+        self.launch.progress += 1
+        events = self.launch.events
         for cluster in np.flatnonzero(opened).tolist():
             self.known[cluster] = events.join(self.known[cluster], self.arriving[cluster])
             self.arriving[cluster] = 0
@@ -106,7 +106,7 @@ class ClusterBarriers:
 
     def _go_on(self, mask: Lanes, waiting: Waiting) -> None:
         """Lanes find the barrier open."""
-        waits = self.batch.machine.waits
+        waits = self.launch.waits
         if waits is not None:
             waits.go_on(self.batch, waiting.site, CLUSTER, mask, self.opened_at)
         self._acquire(mask, waiting)
@@ -117,4 +117,4 @@ class ClusterBarriers:
         rows = mask.reshape(-1, self.size)
         for cluster in np.flatnonzero(rows.any(axis=1)).tolist():
             lanes = cluster * self.size + np.flatnonzero(rows[cluster])
-            self.batch.machine.events.acquire(self.batch, lanes, self.known[cluster])
+            self.launch.events.acquire(self.batch, lanes, self.known[cluster])

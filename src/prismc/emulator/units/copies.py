@@ -7,19 +7,19 @@ it; the watch is told of both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from prismc.emulator.events import Async
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place, Region
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.schedule import Copies
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.run import Run
+from prismc.emulator.units.mbarriers import MBarriers
 
 
 class Deferred(Protocol):
@@ -69,10 +69,11 @@ class ThreadCopy:
         self.target.region.data[self.target.offsets[chosen][:, None] + span] = content
 
 
-class ThreadCopies:
+class ThreadCopies(Unit):
     """All `cp.async` copies of a batch that somebody still has to wait for."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         self.committed = np.zeros(batch.geometry.count, np.int64)
         self.pending: list[ThreadCopy] = []
@@ -80,7 +81,7 @@ class ThreadCopies:
     def issue(self, copy: ThreadCopy) -> None:
         """Notes a copy; it moves its bytes now if the schedule says so."""
         self.pending.append(copy)
-        if self.batch.machine.schedule.plan.copies is Copies.EARLY:
+        if self.launch.schedule.plan.copies is Copies.EARLY:
             copy.move(np.arange(len(copy.lanes)))
 
     def commit(self, run: Run) -> None:
@@ -102,7 +103,7 @@ class ThreadCopies:
                 continue
             copy.open[chosen] = False
             copy.move(chosen)
-            watch = self.batch.machine.watch
+            watch = self.launch.watch
             if watch is not None:
                 place = Place(copy.target.region, copy.target.offsets[chosen], None)
                 watch.finish_write(self.batch, copy.operation, place, copy.size, copy.lanes[chosen])
@@ -116,30 +117,34 @@ class ThreadCopies:
 class AsyncArrival:
     """`cp.async.mbarrier.arrive`: arrivals once the copies that lanes have issued are there."""
 
-    def __init__(self, batch: Batch, site: Instruction, lanes: Lanes, offsets: Lanes) -> None:
+    def __init__(
+        self, launch: Launch, batch: Batch, site: Instruction, lanes: Lanes, offsets: Lanes
+    ) -> None:
+        self.launch = launch
         self.batch = batch
         self.site = site
         self.lanes = lanes
         self.offsets = offsets
-        self.before = list(batch.copies.pending)
+        self.before = list(batch.unit(ThreadCopies).pending)
         self.issued_at = 0  # for profiles
-        if batch.machine.waits is not None:
+        if launch.waits is not None:
             mask = np.isin(batch.every_lane, lanes)
-            (self.issued_at,) = batch.machine.waits.latest(batch, mask, 1).tolist()
+            (self.issued_at,) = launch.waits.latest(batch, mask, 1).tolist()
 
     def perform(self) -> None:
         """Completes the copies and arrives."""
         batch = self.batch
+        copies, barriers = batch.unit(ThreadCopies), batch.unit(MBarriers)
         limits = np.zeros(batch.geometry.count, np.int64)
         limits[self.lanes] = np.iinfo(np.int64).max
-        still = [copy for copy in batch.copies.pending if copy in self.before]
-        later = [copy for copy in batch.copies.pending if copy not in self.before]
-        batch.copies.pending = still
-        batch.copies.complete(limits)
-        batch.copies.pending += later
+        still = [copy for copy in copies.pending if copy in self.before]
+        later = [copy for copy in copies.pending if copy not in self.before]
+        copies.pending = still
+        copies.complete(limits)
+        copies.pending += later
         for lane, offset in zip(self.lanes.tolist(), self.offsets.tolist(), strict=True):
-            barrier = batch.mbarriers.by_offset.get(offset)
+            barrier = barriers.by_offset.get(offset)
             if barrier is not None:
-                view = batch.machine.events.release(batch, np.array([lane]))
+                view = self.launch.events.release(batch, np.array([lane]))
                 barrier.last_arrival = max(barrier.last_arrival, self.issued_at)
-                batch.mbarriers.arrive(None, self.site, barrier, 1, view)
+                barriers.arrive(None, self.site, barrier, 1, view)

@@ -6,18 +6,15 @@ its bytes, so that a program that overwrites a barrier is found out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.findings import Kind
+from prismc.emulator.launch import Launch
 from prismc.emulator.phases import StaleWait, WaitHistory
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.run import Run
 
 MOST_ARRIVALS = (1 << 20) - 1
 _MARK = 0x6D62617200000000
@@ -56,10 +53,11 @@ class MBarrier:
         return text + (f" and {self.bytes} bytes pending" if self.bytes else "")
 
 
-class MBarriers:
+class MBarriers(Unit):
     """The memory barriers of a batch, by their offset in its shared memory."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         self.by_offset: dict[int, MBarrier] = {}
         self.waits: dict[int, tuple[MBarrier, int]] = {}  # by PTX line, the last unmet wait
@@ -98,7 +96,7 @@ class MBarriers:
     def _fault(
         self, run: Run | None, site: Instruction, kind: Kind, message: str, help: str
     ) -> None:
-        self.batch.machine.findings.plain(kind, run, site, message, help)
+        self.launch.findings.plain(kind, run, site, message, help)
 
     def arrive(
         self, run: Run | None, site: Instruction, barrier: MBarrier, count: int, view: int
@@ -113,11 +111,11 @@ class MBarriers:
                 "wait for the phase before arriving again, or initialise it with the right count",
             )
         barrier.pending -= count
-        waits = self.batch.machine.waits
+        waits = self.launch.waits
         if waits is not None and run is not None:
             (now,) = waits.latest(self.batch, run.mask_array(), 1)
             barrier.last_arrival = max(barrier.last_arrival, int(now))
-        barrier.arrived = self.batch.machine.events.join(barrier.arrived, view)
+        barrier.arrived = self.launch.events.join(barrier.arrived, view)
         self._settle(run, site, barrier)
 
     def expect(self, run: Run | None, site: Instruction, barrier: MBarrier, count: int) -> None:
@@ -134,11 +132,11 @@ class MBarriers:
             self._fault(None, site, Kind.UNINIT, "a copy signals an mbarrier that is not there",
                         "initialise the mbarrier before the copy is issued")  # fmt: skip
             return
-        barrier.arrived = self.batch.machine.events.join(barrier.arrived, view)
+        barrier.arrived = self.launch.events.join(barrier.arrived, view)
         self.expect(None, site, barrier, -count)
 
     def _settle(self, run: Run | None, site: Instruction, barrier: MBarrier) -> None:
-        self.batch.machine.progress += 1
+        self.launch.progress += 1
         if barrier.pending > 0:
             return
         if barrier.bytes < 0:
@@ -147,19 +145,19 @@ class MBarriers:
             return
         barrier.phase += 1
         barrier.pending = barrier.expected
-        events = self.batch.machine.events
+        events = self.launch.events
         barrier.completed = events.join(barrier.completed, barrier.arrived)
         barrier.arrived = 0
         barrier.completed_at, barrier.last_arrival = barrier.last_arrival, 0
 
-    def finish(self) -> None:
+    def judge_end(self) -> None:
         """At the end of the threads no barrier may have bytes left to come or to spare."""
         for barrier in self.by_offset.values():
             if barrier.bytes:
                 self._overdelivered(None, barrier.last_expect or barrier.site, barrier)
 
     def _overdelivered(self, run: Run | None, site: Instruction, barrier: MBarrier) -> None:
-        self.batch.machine.findings.transaction_bytes(
+        self.launch.findings.transaction_bytes(
             run, site, barrier.last_expect, barrier.phase, barrier.bytes
         )
 

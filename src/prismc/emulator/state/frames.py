@@ -6,20 +6,8 @@ frames form a tree by call site, made once and kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.code import Code
-
-
-class LocalMemoryExhausted(Exception):
-    """Calls nest so deep that a thread's local memory is used up."""
-
+from prismc.emulator.state.outline import Outline, Specials
 
 _FRAME_ALIGNMENT = 16
 
@@ -32,27 +20,25 @@ class Frame:
     """
 
     def __init__(
-        self, batch: Batch, code: Code, parent: Frame | None, back: int, base: int
+        self, specials: Specials, outline: Outline, parent: Frame | None, back: int, base: int
     ) -> None:
-        self.batch = batch
-        self.code = code
+        self.outline = outline
         self.parent = parent
         self.back = back
         self.base = base
-        self.depth: int = 0 if parent is None else parent.depth + 1
         self.path: tuple[int, ...] = () if parent is None else parent.path_to(back)
         self.outputs: tuple[str, ...] = ()  # the parent's variables for the results
         self.callees: dict[tuple[int, str], Frame] = {}
-        self.registers: list[Lanes] = [slot.value(batch, base) for slot in code.slots]
+        self.registers: list[Lanes] = [slot.value(specials, base) for slot in outline.slots]
 
     @property
     def end(self) -> int:
         """The local address where this frame's variables end."""
-        return self.base + self.code.local_size
+        return self.base + self.outline.local_size
 
     def order(self, block: int) -> tuple[int, ...]:
         """The place of one of the frame's blocks in the reconvergence order."""
-        return (*self.path, self.code.flow.rank[block])
+        return (*self.path, self.outline.flow.rank[block])
 
     def path_to(self, back: int) -> tuple[int, ...]:
         """The path of a new callee, called from the block before `back`."""
@@ -60,20 +46,13 @@ class Frame:
 
     def variable(self, name: str) -> int:
         """The local address of one of the frame's variables."""
-        return self.base + self.code.local_offsets[name]
+        return self.base + self.outline.local_offsets[name]
 
-    def callee(self, batch: Batch, code: Code, back: int) -> Frame:
-        """The frame of `code` called from the block before `back`."""
-        key = (back, code.name)
-        if key not in self.callees:
+    def callee(self, specials: Specials, outline: Outline, back: int) -> Frame:
+        """The frame of a function called from the block before `back`."""
+        key = (back, outline.function.name)
+        known = self.callees.get(key)
+        if known is None:
             base = -(-self.end // _FRAME_ALIGNMENT) * _FRAME_ALIGNMENT
-            self.callees[key] = Frame(batch, code, self, back, base)
-            batch.local_memory(self.callees[key].end)
-        return self.callees[key]
-
-
-def constant(value: int, dtype: np.dtype[np.generic]) -> Lanes:
-    """An array `[1]` of an unsigned dtype, the value taken modulo its size; bool for predicates."""
-    if dtype.kind == "b":
-        return np.array([bool(value)])
-    return np.array([value & ((1 << 8 * dtype.itemsize) - 1)], dtype)
+            known = self.callees[key] = Frame(specials, outline, self, back, base)
+        return known

@@ -7,22 +7,20 @@ that all four warps of a warpgroup execute the same products is checked when the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prismc.emulator.events import Async
-from prismc.emulator.frames import Frame
 from prismc.emulator.geometry import WARP
+from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.schedule import Copies
 from prismc.emulator.semantics.registry import Lanes
 from prismc.emulator.semantics.wgmma import Product, matrix
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.lanes import Run
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.frames import Frame
+from prismc.emulator.state.run import Run
 
 GROUP_WARPS = 4
 _CHUNK = 16
@@ -70,10 +68,11 @@ class Pending:
         return np.unique(np.concatenate(parts) // _CHUNK) * _CHUNK
 
 
-class WarpgroupProducts:
+class WarpgroupProducts(Unit):
     """The products of a batch that somebody still has to wait for."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         self.committed = np.zeros(batch.geometry.count // WARP, np.int64)
         self.pending: list[Pending] = []
@@ -95,8 +94,8 @@ class WarpgroupProducts:
         counts = self.executed.setdefault(item.operation.site, np.zeros_like(self.committed))
         counts[item.warps] += 1
         if self.unfenced[item.warps].any():
-            self.batch.machine.findings.product_without_fence(run, item.operation.site)
-        watch = self.batch.machine.watch
+            self.launch.findings.product_without_fence(run, item.operation.site)
+        watch = self.launch.watch
         if watch is not None:
             chunks = item.chunks()
             readers = np.searchsorted(run.lane_numbers(), item.warps * WARP)
@@ -104,7 +103,7 @@ class WarpgroupProducts:
             place = Place(self.batch.shared, np.tile(chunks, len(readers)), chosen)
             watch.begin_read(run, item.operation, place, _CHUNK)
         self.pending.append(item)
-        if self.batch.machine.schedule.plan.copies is Copies.EARLY:
+        if self.launch.schedule.plan.copies is Copies.EARLY:
             self._compute(item)
 
     def commit(self, run: Run) -> None:
@@ -165,7 +164,7 @@ class WarpgroupProducts:
 
     def _report_partial(self, site: Instruction, first: int, group: Lanes) -> None:
         there = int(np.count_nonzero(group == group.max()))
-        self.batch.machine.findings.partial_warpgroup(
+        self.launch.findings.partial_warpgroup(
             self.batch, site, first * WARP, there, GROUP_WARPS
         )
 
@@ -174,7 +173,7 @@ class WarpgroupProducts:
 
     def _complete(self, items: Iterable[Pending]) -> None:
         finished = list(items)
-        watch = self.batch.machine.watch
+        watch = self.launch.watch
         for item in finished:
             self._compute(item)
             if watch is not None:

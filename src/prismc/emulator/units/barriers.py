@@ -6,62 +6,23 @@ A barrier counts warps: a warp has arrived when all its non-exited lanes have; i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 
-from prismc.emulator.frames import Frame
 from prismc.emulator.geometry import WARP
-from prismc.emulator.lanes import Run
+from prismc.emulator.launch import Launch
 from prismc.emulator.ptx.tree import Instruction
 from prismc.emulator.semantics.registry import Lanes
+from prismc.emulator.state.barrier import Barrier, Waiting
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.run import Run
 from prismc.emulator.waits import BLOCK
 
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
 
-# Called with the frame of released lanes, all lanes' votes, the released and the participating
-# lanes (bool [lanes]).
-Finish = Callable[[Frame, Lanes, Lanes, Lanes], None]
-
-
-class Waiting(NamedTuple):
-    """Lanes that wait at a barrier to go on at `block` of `frame`."""
-
-    frame: Frame
-    block: int
-    site: Instruction
-    finish: Finish | None
-
-
-class Barrier:
-    """One barrier id in every block of a batch.
-
-    `counted` is the number of threads that have arrived in the current generation, `expected` the
-    number it waits for (0: all threads), both per block. `joined` are the lanes that arrived,
-    `waiting` those of them that wait.
-    """
-
-    def __init__(self, blocks: int, lanes: int) -> None:
-        self.counted = np.zeros(blocks, np.int64)
-        self.expected = np.zeros(blocks, np.int64)
-        self.generation = np.zeros(blocks, np.int64)
-        self.joined = np.zeros(lanes, np.bool_)
-        self.waiting = np.zeros(lanes, np.bool_)
-        self.partial = np.zeros(lanes, np.bool_)
-        self.votes = np.zeros(lanes, np.bool_)
-        self.parked: dict[Waiting, Lanes] = {}
-        self.sites: dict[int, Instruction] = {}
-        self.observed: object = None  # what an observer keeps about this barrier
-        self.site_line = np.zeros(blocks, np.int64)
-        self.last_arrival = np.zeros(blocks, np.int64)  # when, for profiles
-
-
-class BlockBarriers:
+class BlockBarriers(Unit):
     """All barriers of the blocks of a batch."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         self.by_id: dict[int, Barrier] = {}
 
@@ -82,11 +43,12 @@ class BlockBarriers:
         """
         mask = run.mask_array()
         if self._is_simple(run, number, expected):
-            self.batch.machine.events.block_barrier(run)
-            if self.batch.machine.waits is not None:
-                self.batch.machine.waits.together(run, waiting.site)
+            self.launch.events.block_barrier(run)
+            if self.launch.waits is not None:
+                self.launch.waits.together(run, waiting.site)
             if waiting.finish is not None and votes is not None:
-                waiting.finish(run.frame, np.broadcast_to(votes, mask.shape), mask, mask)
+                votes = np.broadcast_to(votes, mask.shape)
+                waiting.finish(run.frame, votes, mask, mask, self.batch.geometry.width)
             return waiting.block
         barrier = self.barrier(number)
         if votes is not None:
@@ -129,12 +91,12 @@ class BlockBarriers:
         other = blocks & begun & (barrier.expected != expected)
         if other.any():
             known = int(barrier.expected[other][0])
-            self.batch.machine.findings.barrier_counts_differ(run, site, number, known, expected)
+            self.launch.findings.barrier_counts_differ(run, site, number, known, expected)
         barrier.expected[blocks & ~other] = expected
         apart = blocks & begun & (barrier.site_line != site.line)
         if not expected and apart.any():
             first = barrier.sites[int(barrier.site_line[apart][0])]
-            self.batch.machine.findings.barrier_sites_differ(run, site, first, number)
+            self.launch.findings.barrier_sites_differ(run, site, first, number)
         barrier.sites[site.line] = site
         barrier.site_line[blocks & ~begun] = site.line
 
@@ -148,17 +110,17 @@ class BlockBarriers:
         barrier.partial = gathered & ~arriving
         again = barrier.joined & arriving
         if again.any():
-            self.batch.machine.findings.arrived_twice(run, site, again)
+            self.launch.findings.arrived_twice(run, site, again)
         barrier.joined |= arriving
         per_block = complete.reshape(len(barrier.counted), -1)
         barrier.counted += WARP * np.count_nonzero(per_block, axis=1)
         self._note_time(barrier, arriving)
-        early = self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
+        early = self.launch.events.barrier_arrival(self.batch, barrier, arriving)
         if early is not None and not again.any():
-            self.batch.machine.findings.may_arrive_twice(run, site, early)
+            self.launch.findings.may_arrive_twice(run, site, early)
 
     def _note_time(self, barrier: Barrier, arriving: Lanes) -> None:
-        waits = self.batch.machine.waits
+        waits = self.launch.waits
         if waits is not None:
             times = waits.latest(self.batch, arriving, len(barrier.counted))
             barrier.last_arrival = np.maximum(barrier.last_arrival, times)
@@ -182,7 +144,7 @@ class BlockBarriers:
         barrier.joined |= arriving
         per_block = complete.reshape(len(barrier.counted), -1)
         barrier.counted += WARP * np.count_nonzero(per_block, axis=1)
-        self.batch.machine.events.barrier_arrival(self.batch, barrier, arriving)
+        self.launch.events.barrier_arrival(self.batch, barrier, arriving)
 
     def _settle(self, number: int, barrier: Barrier) -> None:
         """Opens the barrier in the blocks where enough threads have arrived."""
@@ -197,7 +159,7 @@ class BlockBarriers:
         self._judge(number, barrier, opened, wanted)
         lanes = np.repeat(opened, width)
         released, joined = barrier.waiting & lanes, barrier.joined & lanes
-        batch.machine.events.barrier_opened(batch, number, barrier, opened, joined, released)
+        self.launch.events.barrier_opened(batch, number, barrier, opened, joined, released)
         barrier.waiting &= ~lanes
         barrier.joined &= ~lanes
         barrier.counted[opened] = 0
@@ -208,7 +170,7 @@ class BlockBarriers:
     def _judge(self, number: int, barrier: Barrier, opened: Lanes, wanted: Lanes) -> None:
         """Reports generations that were wrong though they opened."""
         batch = self.batch
-        findings = batch.machine.findings
+        findings = self.launch.findings
         site = barrier.sites[int(barrier.site_line[opened][0])]
         if (over := opened & (barrier.counted > wanted)).any():
             findings.barrier_overrun(batch, site, number, over, barrier.counted, wanted)
@@ -221,14 +183,15 @@ class BlockBarriers:
             findings.barrier_after_exit(batch, site, number, short, np.count_nonzero(rows, axis=1))
 
     def _release(self, barrier: Barrier, lanes: Lanes, joined: Lanes) -> None:
-        self.batch.machine.progress += 1
-        waits = self.batch.machine.waits
+        width = self.batch.geometry.width
+        self.launch.progress += 1
+        waits = self.launch.waits
         parked, barrier.parked = barrier.parked, {}
         for waiting, mask in parked.items():
             free = mask & lanes
             if free.any():
                 if waiting.finish is not None:
-                    waiting.finish(waiting.frame, barrier.votes, free, joined)
+                    waiting.finish(waiting.frame, barrier.votes, free, joined, width)
                 if waits is not None:
                     waits.go_on(self.batch, waiting.site, BLOCK, free, barrier.last_arrival)
                 self.batch.push_mixed(waiting.frame, waiting.block, free)

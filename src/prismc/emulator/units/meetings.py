@@ -6,18 +6,15 @@ mask names; an `.aligned` one is executed by all lanes of the warp.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from prismc.emulator.code import CodeBlock
-from prismc.emulator.frames import Frame
 from prismc.emulator.geometry import WARP
-from prismc.emulator.lanes import Run
+from prismc.emulator.launch import Launch
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
+from prismc.emulator.state.batch import Batch, Unit
+from prismc.emulator.state.code import CodeBlock
+from prismc.emulator.state.frames import Frame
+from prismc.emulator.state.run import Run
 
 _FULL = np.full((1, WARP), 0xFFFFFFFF, np.uint32)
 _BITS = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
@@ -42,10 +39,11 @@ def whole_warp(run: Run) -> Lanes:
     return np.broadcast_to(_FULL, (total, WARP))
 
 
-class Meetings:
+class Meetings(Unit):
     """Lanes of a batch that wait at a collective for others of their warp."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, launch: Launch, batch: Batch) -> None:
+        self.launch = launch
         self.batch = batch
         self.parked: dict[Key, Lanes] = {}
         self._forced: set[Key] = set()
@@ -71,7 +69,7 @@ class Meetings:
         count = run.count if known is None else int(np.count_nonzero(mask))
         together = Run(self.batch, run.frame, mask, count, run.crew)
         if self.batch.splits_warps and known is not None:
-            self.batch.unite(together)
+            self.batch.unite(together.mask_array(), together.crew)
         if here.members is None:
             return together
         present = bits_of_rows(mask.reshape(-1, WARP))
@@ -97,7 +95,7 @@ class Meetings:
         waits = np.logical_and(missing.any(axis=1, keepdims=True), missing != 0)
         reported = (never != 0) & ~waits
         if reported.any():
-            self.batch.machine.findings.absent_lanes(run, here.site, never, reported, forced=forced)
+            self.launch.findings.absent_lanes(run, here.site, never, reported, forced=forced)
         if not waits.any():
             return run
         staying = waits.reshape(-1)

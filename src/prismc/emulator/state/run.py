@@ -5,16 +5,12 @@ Register arrays are never written in place: a register may share its array with 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from prismc.emulator.geometry import WARP
 from prismc.emulator.semantics.registry import Lanes
-
-if TYPE_CHECKING:
-    from prismc.emulator.batch import Batch
-    from prismc.emulator.frames import Frame
+from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.frames import Frame
 
 
 class Run:

@@ -1,0 +1,50 @@
+"""How far a launch is, now and then, and whether it has taken too long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from prismc.emulator.launch import Launch
+
+# Seconds between two reports of how far a launch is.
+_TICK = 0.2
+
+
+class TimeLimit(Exception):
+    """The launch took longer than it was allowed to."""
+
+
+class Timer:
+    """Watches the clock. `on_tick` gets the finished blocks, all blocks, the thread instructions.
+
+    `deadline` is a time of `time.monotonic`, in seconds; None: the launch may take any time.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.finished_blocks = 0
+        self.deadline: float | None = None
+        self.on_tick: Callable[[int, int, int], None] | None = None
+        self._next_tick = 0.0
+
+    def check(self) -> None:
+        """Tells how far the launch is. Raises TimeLimit when the time is over."""
+        if self.deadline is None and self.on_tick is None:
+            return
+        now = time.monotonic()
+        if self.deadline is not None and now > self.deadline:
+            raise TimeLimit
+        if now > self._next_tick:
+            self._next_tick = now + _TICK
+            self._tick()
+
+    def finish(self, blocks: int) -> None:
+        """So many blocks have ended."""
+        self.finished_blocks += blocks
+        self._tick()
+
+    def _tick(self) -> None:
+        if self.on_tick is not None:
+            launch = self.launch
+            self.on_tick(self.finished_blocks, launch.shape.grid.volume, launch.instructions)
