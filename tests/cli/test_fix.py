@@ -153,7 +153,7 @@ DAMAGES = {
     "declared as in C": (r"^( +)(\w+): (int|f32|uint)(?= =)", r"\1\3 \2"),
     "a suffix": (r"(?<![\w.])\d+\.\d+(?![\w.])", r"\g<0>f"),
     "a comment": (r"^( *)#(?=[^\n]*$)", r"\1//"),
-    "signs": (r"^([^#\n]*\S) and ", r"\1 && "),
+    "signs": (r"^([^#\"\n]*\S) and ", r"\1 && "),
 }
 
 
