@@ -33,10 +33,11 @@ from prismc.checker.sync.graph import (
     Node,
     Region,
     Step,
+    nodes_in,
     sequences_of,
 )
 from prismc.checker.sync.plan import Position, Where
-from prismc.checker.sync.refine import Barrier, orders_of
+from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
 from prismc.checker.sync.split import (
     Arrive,
     Phase,
@@ -83,7 +84,8 @@ def plan_passing(
     found = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
-    if verdict.conflicts:
+    visits = len(barriers) * sum(1 for _ in nodes_in(graph.top.body))
+    if verdict.conflicts or visits > MOST_VISITS:
         return found
     chosen: list[_Split] = []
     for barrier in barriers:
