@@ -9,12 +9,17 @@ from typing import Any
 import jsonschema
 import pytest
 
+from prismc.diagnostics.github import render_github
 from prismc.diagnostics.problem import Fix, Problem, Related, Severity
+from prismc.diagnostics.record import render_json
 from prismc.diagnostics.sarif import render_sarif
+from prismc.driver.catalog import page, problem_classes
 from prismc.source.files import Files
 from prismc.source.span import NOWHERE, Span
 from support.checking import check_texts
+from support.fences import parse_fences
 
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((Path(__file__).parent / "sarif.schema.json").read_text())
 
 
@@ -106,3 +111,21 @@ def test_rules_carry_their_pages() -> None:
     run = run_of(list(session.problems), session.files)
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["help"]["markdown"].startswith("# P0108: a semicolon\n")
+
+
+def test_every_code_in_every_format() -> None:
+    """Of each page's failing program: valid logs and records, one line for an annotation."""
+    schema = json.loads((ROOT / "docs" / "diagnostics.schema.json").read_text())
+    for kind in problem_classes():
+        fences = parse_fences(page(kind.code) or "")
+        fails = [f for f in fences if f.heading == "Fails" and f.language == "prism"]
+        for fence in fails:
+            session = check_texts({"main.prism": fence.text}, "main.prism", fence.flags)
+            problems, files = list(session.problems), session.files
+            run = run_of(problems, files)
+            assert [result["ruleId"] for result in run["results"]] == [kind.code]
+            assert "help" in run["tool"]["driver"]["rules"][0]
+            jsonschema.validate(json.loads(render_json(problems, files)), schema)
+            line = render_github(problems, files)
+            assert line.count("\n") == 1
+            assert line.startswith("::")
