@@ -44,7 +44,7 @@ class Kernel(Record):
     """A kernel that can be launched: its PTX, what it takes, and what is fixed about its launch.
 
     `threads` is 0 where the launch must say it. `broken` tells which conditions of `@assume` do not
-    hold for integer arguments by name.
+    hold for integer arguments by name. `ptx` and `cubin` are those of the whole program.
     """
 
     name: str
@@ -54,6 +54,9 @@ class Kernel(Record):
     cluster: int = 1
     dynamic_shared: int = 0
     shared_arrays: tuple[SharedArray, ...] = ()
+    cooperative: bool = False
+    ptx: str = ""
+    cubin: bytes = b""
     broken: Callable[[Mapping[str, int]], tuple[str, ...]] | None = None
 
 
@@ -75,6 +78,9 @@ def kernels_of(session: Session, file: SourceFile) -> tuple[Kernel, ...]:
             parameters=tuple(_parameter(value.hint, value.type) for value in function.parameters),
             threads=function.launch.threads,
             cluster=function.launch.cluster,
+            cooperative=function.launch.cooperative,
+            ptx=binary.ptx,
+            cubin=binary.cubin,
             dynamic_shared=dynamic.get(function.symbol, 0),
             shared_arrays=shared_arrays(facts["check"], function.symbol),
             broken=partial(broken_assumptions, facts["check"].program, function.symbol),

@@ -46,13 +46,8 @@ def bind(kernel: Kernel, given: Mapping[str, Any], poisoned: frozenset[str] = fr
 
     `poisoned` arrays count as uninitialised.
     """
-    names = [parameter.name for parameter in kernel.parameters]
-    missing = [name for name in names if name not in given]
-    extra = [name for name in given if name not in names]
-    if missing or extra:
-        what = f"no value for {_listed(missing)}" if missing else f"no parameter {_listed(extra)}"
-        raise RunError(f"kernel `{kernel.name}`: {what} (parameters: {', '.join(names) or 'none'})")
-    _require_assumed(kernel, given)
+    require_names(kernel, given)
+    require_assumed(kernel, given)
     device = tuple(
         _device(parameter, given[parameter.name], parameter.name in poisoned)
         for parameter in kernel.parameters
@@ -60,7 +55,17 @@ def bind(kernel: Kernel, given: Mapping[str, Any], poisoned: frozenset[str] = fr
     return Bound(kernel=kernel, device=device, given=given)
 
 
-def _require_assumed(kernel: Kernel, given: Mapping[str, Any]) -> None:
+def require_names(kernel: Kernel, given: Mapping[str, Any]) -> None:
+    """Each parameter has an argument, and no other is there. Raises RunError."""
+    names = [parameter.name for parameter in kernel.parameters]
+    missing = [name for name in names if name not in given]
+    extra = [name for name in given if name not in names]
+    if missing or extra:
+        what = f"no value for {_listed(missing)}" if missing else f"no parameter {_listed(extra)}"
+        raise RunError(f"kernel `{kernel.name}`: {what} (parameters: {', '.join(names) or 'none'})")
+
+
+def require_assumed(kernel: Kernel, given: Mapping[str, Any]) -> None:
     """What `@assume` states, as far as integers tell. Raises RunError where it does not hold."""
     integers = {
         name: int(value)
@@ -82,7 +87,7 @@ def _device(parameter: Parameter, value: Any, is_poisoned: bool) -> Any:
     if parameter.kind == "unknown":
         return value
     if parameter.kind == "scalar":
-        return _scalar(parameter, value)
+        return scalar_argument(parameter, value)
     if not isinstance(value, np.ndarray):
         raise RunError(f"`{parameter.name}` is an array of {parameter.dtype}, not {value!r}")
     wanted = DTYPES[parameter.dtype]
@@ -106,7 +111,8 @@ def _tensor(parameter: Parameter, array: Array) -> Tensor:
     return Tensor(array=array, box=parameter.box, swizzle=parameter.swizzle, name=parameter.name)
 
 
-def _scalar(parameter: Parameter, value: Any) -> Any:
+def scalar_argument(parameter: Parameter, value: Any) -> Any:
+    """One number as the device takes it, bf16 as its bits. Raises RunError."""
     if isinstance(value, np.ndarray):
         raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not an array")
     dtype = DTYPES[parameter.dtype]

@@ -8,6 +8,7 @@
    PYTHON and DEVICE are given when this is compiled. The environment: PRISM_CPU_DEVICE (sm_90a),
    PRISM_CPU_CUDA (12.4) for the driver's version, PRISM_CPU_LOG for a file that lists the calls. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -204,6 +205,39 @@ API int cuInit(unsigned flags)
         status = start();
     pthread_mutex_unlock(&driver.lock);
     return status;
+}
+
+/* This library as dlsym takes it. */
+static void *own_library(void)
+{
+    Dl_info info;
+    return dladdr(&driver, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+/* A function of this library by its name in the documentation, as cuda-bindings ask for all. The
+   newest version of it is meant, which is there under a name of its own. */
+API int cuGetProcAddress_v2(
+    const char *symbol, void **function, int version, uint64_t flags, int *found)
+{
+    char newest[128];
+    void *library = own_library();
+    (void)version;
+    (void)flags;
+    snprintf(newest, sizeof newest, "%s_v2", symbol);
+    *function = dlsym(library, newest);
+    if (!*function)
+        *function = dlsym(library, symbol);
+    if (found)
+        *found = *function ? 0 : 1; /* CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND */
+    return *function ? SUCCESS : NOT_FOUND;
+}
+
+/* NVRTC, which looks for a driver, calls it unasked: it must be there to refuse. */
+API int cuGetExportTable(const void **table, const void *id)
+{
+    (void)id;
+    *table = NULL;
+    return NOT_FOUND;
 }
 
 API int cuDriverGetVersion(int *version)
