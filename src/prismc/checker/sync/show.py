@@ -20,7 +20,7 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
-from prismc.checker.sync.plan import WAITS, Edge, SyncOperation, SyncPlan
+from prismc.checker.sync.plan import MBARRIER_KINDS, WAITS, Edge, SyncOperation, SyncPlan
 from prismc.checker.sync.plan import Access as PlanAccess
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
@@ -57,7 +57,9 @@ def _operation(operation: SyncOperation, places: dict[int, Span], files: Files) 
     details = f"{kind} of {operation.participants.perspective} ({PRIMITIVES[kind].ptx})"
     if operation.kind in WAITS.values():
         details += f", {counted(operation.count, 'group')} may stay pending"
-    if operation.barrier:
+    if operation.kind in MBARRIER_KINDS:
+        details += f", mbarrier {operation.barrier}, {counted(operation.count, 'arrival')}"
+    elif operation.barrier:
         details += f", from barrier {operation.barrier}, {operation.count} threads each"
     return f"  #{operation.number} {position.where.value} line {line}: {details}"
 
