@@ -16,6 +16,7 @@ from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.model import BOOLEAN, PointerType
 from prismc.checker.types.pipelines import Pipelines
 from prismc.checker.types.signature import Launch
+from prismc.diagnostics.problem import Related
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
 from prismc.hardware.asynchronous import Agent, Completion
@@ -51,8 +52,19 @@ class Attributes(Pipelines):
             )
         return found[0] if found else None
 
-    def _bad_attribute(self, node: ast.Node, attribute: str, reason: str, advice: str) -> None:
-        self.report(BadAttribute(at=node.span, attribute=attribute, reason=reason, advice=advice))
+    def _bad_attribute(
+        self,
+        node: ast.Node,
+        attribute: str,
+        reason: str,
+        advice: str,
+        related: tuple[Related, ...] = (),
+    ) -> None:
+        self.report(
+            BadAttribute(
+                at=node.span, attribute=attribute, reason=reason, advice=advice, related=related
+            )
+        )
 
     def _named_once(self, attribute: ast.Attribute) -> list[ast.NamedArgument]:
         """The named arguments; one that repeats a name is reported and left out."""
@@ -76,13 +88,20 @@ class Attributes(Pipelines):
                 advice = did_you_mean(name, _ATTRIBUTES, f"there are: {', '.join(_ATTRIBUTES)}")
                 self.report(UnknownAttribute(at=attribute.name.span, name=name, advice=advice))
             if name == "launch" and not isinstance(node, ast.Kernel):
-                self._bad_attribute(attribute.name, name, "it belongs to a kernel", "remove it")
+                self._bad_attribute(
+                    attribute.name,
+                    name,
+                    "it belongs to a kernel",
+                    "remove it",
+                    self.note(node.name.span, f"`{node.name.text}` is a `def`"),
+                )
             if name == "effects" and not (isinstance(node, ast.Function) and node.is_unsafe):
                 self._bad_attribute(
                     attribute.name,
                     name,
                     "it belongs to an `unsafe def`; of other functions effects are derived",
                     "remove it",
+                    self.note(node.name.span, f"`{node.name.text}` is not `unsafe`"),
                 )
 
     # ------------------------------------------------------------------ requires
@@ -196,7 +215,8 @@ class Attributes(Pipelines):
                 attribute.arguments[0], "launch", "its arguments are named", "write `threads = ..`"
             )
         at = spans.get("threads", attribute.span if attribute is not None else node.name.span)
-        self._check_threads(values["threads"], entry, at)
+        bound = self._attribute(node, "requires")
+        self._check_threads(values["threads"], entry, at, bound)
         if values["cluster"] > 1:
             self.report(ClustersUnsupported(at=spans["cluster"]))
         return Launch(
@@ -207,14 +227,18 @@ class Attributes(Pipelines):
             span=attribute.span if attribute is not None else node.name.span,
         )
 
-    def _check_threads(self, threads: int, entry: int, at: Span) -> None:
+    def _check_threads(
+        self, threads: int, entry: int, at: Span, bound: ast.Attribute | None
+    ) -> None:
+        related: tuple[Related, ...] = ()
         if threads > _LARGEST_BLOCK:
             reason = f"a block has at most {_LARGEST_BLOCK} threads"
         elif entry and threads % entry:
             reason = f"it is no multiple of the thread[{entry}] that the kernel requires"
+            related = self.note(bound.span, "required here") if bound is not None else ()
         else:
             return
-        self.report(BadLaunchThreads(at=at, threads=threads, reason=reason))
+        self.report(BadLaunchThreads(at=at, threads=threads, reason=reason, related=related))
 
     # ------------------------------------------------------------------ effects
 

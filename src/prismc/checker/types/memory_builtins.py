@@ -171,8 +171,7 @@ class MemoryBuiltins(NumberBuiltins):
 
     def _is_shared(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`is_shared(p)`: where p points, for text that is faster when it knows."""
-        if not self.is_unsafe:
-            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+        if not self.in_unsafe(call):
             return self.refused(call.span)
         pointer = self.pointer_argument(call, call.arguments[0])
         if pointer is None:
@@ -184,7 +183,7 @@ class MemoryBuiltins(NumberBuiltins):
     def _address(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`shared_address(p, i)` (u32) and `address(p, i)` (u64), for `asm` operands; `address(m)`
         of a tensor map."""
-        if not self._in_unsafe(call):
+        if not self.in_unsafe(call):
             return self.refused(call.span)
         variable = self.variable_at(call.arguments[0])
         if variable is not None and isinstance(variable.type, TensorMapType):
@@ -205,10 +204,13 @@ class MemoryBuiltins(NumberBuiltins):
             index=index,
         )
 
-    def _in_unsafe(self, call: BuiltinCall) -> bool:
-        """Whether addresses may be taken here; reports if not."""
+    def in_unsafe(self, call: BuiltinCall) -> bool:
+        """Whether what only `unsafe` may hold can stand here; reports if not."""
         if not self.is_unsafe:
-            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+            own = self.instance
+            message = f"`{own.name}` is not `unsafe`" if own else ""
+            related = self.note(own.span, message) if own else ()
+            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)", related=related))
         return self.is_unsafe
 
     def _map_address(self, call: BuiltinCall, variable: typed.Variable) -> typed.Expression:
@@ -227,7 +229,7 @@ class MemoryBuiltins(NumberBuiltins):
     def _descriptor(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`descriptor(p, i)`, and the two byte offsets where they are not those of rows as wide as
         the swizzle that follow one another."""
-        if not self._in_unsafe(call):
+        if not self.in_unsafe(call):
             return self.refused(call.span)
         pointer = self.pointer_argument(call, call.arguments[0])
         index = self.require_integer(call.arguments[1], "an index")

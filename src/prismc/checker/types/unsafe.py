@@ -13,7 +13,6 @@ from prismc.checker.types import typed
 from prismc.checker.types.assumptions import Assumptions
 from prismc.checker.types.call_errors import (
     BadAsm,
-    NeedsUnsafe,
     NotAPartition,
 )
 from prismc.checker.types.context import Binding, Unknown, is_boolean, is_refused
@@ -50,8 +49,7 @@ class Unsafe(Assumptions):
 
     def unsafe_statement(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
         """A built-in that only `unsafe` may hold, on a line of its own."""
-        if not self.is_unsafe:
-            self.report(NeedsUnsafe(at=call.span, what=f"{call.name}(..)"))
+        if not self.in_unsafe(call):
             return ()
         match call.name:
             case "asm":
