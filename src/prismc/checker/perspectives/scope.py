@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from prismc.checker.perspectives.aliases import Aliases, Name
 from prismc.checker.types import typed
+from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.walk import expressions_in
 from prismc.hardware.groups import Bound, Perspective
 from prismc.source.record import Record
@@ -104,7 +105,7 @@ class Scope:
         self._hidings += [self.hiding_by(narrow, view) for view in narrow.views]
         for view in narrow.views:
             self._depth_of[view.variable] = len(self._hidings)
-            if narrow.kind is typed.NarrowKind.CLAIM:
+            if narrow.kind is NarrowKind.CLAIM:
                 owner = view.variable.perspective
                 self.claims[view.variable] = Claimed(len(self.frames), owner, narrow.header)
         frame = Frame(keyword=keyword, bound=self.bound, header=narrow.header)

@@ -7,6 +7,7 @@ from prismc.checker.perspectives.data import Data
 from prismc.checker.perspectives.errors import NarrowElsewhere, NarrowTarget, OffsetVaries
 from prismc.checker.perspectives.scope import Scope, source_of
 from prismc.checker.types import typed
+from prismc.checker.types.narrowing import NarrowKind
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Bound, Perspective
@@ -45,7 +46,7 @@ class Views:
         if self._scope.has_refused(view.source):
             self._scope.refused.add(variable)
             return
-        if statement.kind is typed.NarrowKind.ASYNC:
+        if statement.kind is NarrowKind.ASYNC:
             if not given.is_narrower_or_equal(code):
                 self._report_elsewhere(statement, view, given)
         elif given != code:
@@ -109,13 +110,13 @@ class Views:
             )
 
 
-def _target_reason(kind: typed.NarrowKind, to: Perspective, bound: Bound) -> str:
+def _target_reason(kind: NarrowKind, to: Perspective, bound: Bound) -> str:
     """Why a pointer cannot be narrowed to `to` here; empty if it can."""
     entry = bound.size(to.level)
     unit = to.level.name.lower()
     if entry == 0:
         return f"{to} is broader than the code"
-    if kind is typed.NarrowKind.CLAIM:
+    if kind is NarrowKind.CLAIM:
         if to.size > entry:
             return f"one {to} is more than the {entry} {unit} units here"
         base = bound.base_for(to.level)

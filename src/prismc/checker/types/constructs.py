@@ -30,6 +30,7 @@ from prismc.checker.types.model import (
     ScalarType,
     Type,
 )
+from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.numbers import fits
 from prismc.checker.types.show import show
 from prismc.checker.types.statements import Statements
@@ -43,9 +44,9 @@ from prismc.source.span import Span
 _LARGEST_EXPANSION = 20_000  # statements of one function
 _COUNTER = PointerType(element=ScalarType(scalar=U32), is_atomic=True)
 _KINDS = {
-    ast.Partition: (typed.NarrowKind.PARTITION, typed.VariableKind.PARTITION),
-    ast.Claim: (typed.NarrowKind.CLAIM, typed.VariableKind.CLAIM),
-    ast.Async: (typed.NarrowKind.ASYNC, typed.VariableKind.ASYNC),
+    ast.Partition: (NarrowKind.PARTITION, typed.VariableKind.PARTITION),
+    ast.Claim: (NarrowKind.CLAIM, typed.VariableKind.CLAIM),
+    ast.Async: (NarrowKind.ASYNC, typed.VariableKind.ASYNC),
 }
 
 
@@ -459,7 +460,7 @@ class Constructs(Statements):
             typed.Narrow(
                 id=self.id(),
                 span=node.span,
-                kind=typed.NarrowKind.PARTITION,
+                kind=NarrowKind.PARTITION,
                 views=views,
                 body=(finish,),
                 header=node.header,

@@ -19,6 +19,7 @@ from prismc.checker.types.context import UNKNOWN
 from prismc.checker.types.declarations import Made
 from prismc.checker.types.guards import Guard
 from prismc.checker.types.model import PointerType
+from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.pipeline_errors import BadRing
 from prismc.checker.types.regions import check_regions
 from prismc.checker.types.ring_paths import check_paths
@@ -231,7 +232,7 @@ class Pipelines(Constructs):
         narrow = typed.Narrow(
             id=self.id(),
             span=node.span,
-            kind=typed.NarrowKind.PARTITION,
+            kind=NarrowKind.PARTITION,
             views=views,
             body=self.statements(node.produce if produces else node.consume),
             header=node.header,

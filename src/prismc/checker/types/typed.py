@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from prismc.checker.types.model import Type
+from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.signature import Launch, Result
 from prismc.diagnostics.problem import Related
 from prismc.hardware.asynchronous import Agent, Completion
@@ -441,12 +442,6 @@ class View(Typed):
     is_async: bool
 
 
-class NarrowKind(Enum):
-    PARTITION = "partition"
-    CLAIM = "claim"
-    ASYNC = "async"
-
-
 class Narrow(Statement):
     """`partition`, `claim` or `async`: the sources are hidden in the body."""
 
@@ -553,10 +548,10 @@ class Instance(Record):
     `threads` is the number of threads in a block if a kernel that reaches this instance fixes it
     (one instance per such number), else None. `declared_shared` is `smem =` in bytes or None.
     `assumptions` are the conditions of `@assume`, over the parameters: bools, with `Builtin`
-    `aligned(pointer, bytes)` and `aligned(pointer, index, bytes)` among them.
-    `generics` are the arguments as they are shown, for messages. `origin` is the span of the use
-    that asked for this instance (a call, an export), None for code checked in its own right, and
-    `chain` tells the uses that led there. Its statements stand in the program's `Body` for it.
+    `aligned(pointer, bytes)` and `aligned(pointer, index, bytes)` among them. `generics` are the
+    arguments as they are shown, for messages. `origin` is the span of the use that asked for this
+    instance (a call, an export), None for code checked in its own right, and `chain` tells the uses
+    that led there. Its statements stand in the program's `Body` for it.
     """
 
     symbol: str
