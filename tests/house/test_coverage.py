@@ -37,6 +37,7 @@ RULES = {
     "constants": "constants", "static": "static", "launch": "launch", "modules": "modules",
     "names": "names", "unsafe and asm": "unsafe", "effects": "effects", "targets": "targets",
     "assert and print": "asserts", "syntax": "syntax", "grid": "grid", "races": "footprints",
+    "allowed warnings": "allowances",
 }  # fmt: skip
 
 
