@@ -48,7 +48,15 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import AccessKind, Position, Where
-from prismc.checker.sync.split import Arrive, Loads, Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.split import (
+    Arrive,
+    Loads,
+    Phase,
+    SplitBarrier,
+    arrive_at,
+    await_at,
+    stride_of,
+)
 from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
 from prismc.checker.sync.waits import unfinished, wait_before
@@ -107,6 +115,7 @@ class _Planner:
         self._conflicts = conflicts
         self._number = max((access.number for access in graph.accesses), default=-1) + 1
         self._bit = first_bit
+        self._stride = stride_of(graph)
         self.phases: tuple[Access, ...] = ()
         self.reasons: dict[Step, tuple[Conflict, ...]] = {}
         self.loops: list[int] = []
@@ -234,7 +243,7 @@ class _Planner:
         self._explain(place, chosen, trial)
         self.phases = (*self.phases, *trial.phases)
         self._number += len(trial.phases)
-        self._bit += len(chosen) * len(place.region.units)
+        self._bit += len(chosen) * len(place.region.units) * self._stride
         self.loops.append(place.loop.loop)
         return trial.loop
 
@@ -304,7 +313,7 @@ class _Planner:
         pair = pairs[index]
         is_back = pair.earlier > pair.later
         units = place.region.units
-        first = self._bit + index * len(units)
+        first = self._bit + index * len(units) * self._stride
         word = "room in" if is_back else "content of"
         return SplitBarrier(
             phase=Phase(
@@ -313,7 +322,7 @@ class _Planner:
             units=units,
             arrivers=arms[0].threads,
             waiters=arms[1].threads,
-            bits=tuple(range(first, first + len(units))),
+            bits=tuple(first + number * self._stride for number in range(len(units))),
             has_credit=is_back,
             of_copies=self._copies(pair),
             before_copies=any(

@@ -71,11 +71,8 @@ class Lifter:
         return Summary(entries=entries, exits=((Exit.NORMAL, flow),))
 
     def _order(self, order: Coverage) -> Coverage:
-        """The order as this call's units make it. Split barriers of a function for the whole code
-        here are the same in each call; those of several units are not told apart."""
-        if self._starts == [0]:
-            return order
-        return order.within((1 << self._callee.threads) - 1).at(self._starts)
+        """The order as this call's units make it. Each has the same split barriers in all calls."""
+        return order if self._starts == [0] else order.at(self._starts)
 
     def _access(self, access: Access) -> Access:
         if access.number not in self._lifted:
