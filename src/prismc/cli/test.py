@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     help="Run only tests whose `FILE: NAME` holds TEXT, in any case.",
 )  # fmt: skip
 @click.option(
+    "--device", type=click.Choice(["cpu", "gpu"]), default="cpu", show_default=True,
+    help="Run kernels on the CPU, watched for faults, or on this machine's GPU.",
+)  # fmt: skip
+@click.option(
     "--schedules", type=click.IntRange(min=1), default=2, show_default=True,
     help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
 )  # fmt: skip
@@ -129,6 +133,7 @@ class _Testing:
 
         options = self.options
         running = Running(
+            device=options["device"],
             schedules=options["schedules"],
             seed=options["seed"],
             time_limit=options["time_limit"],

@@ -53,6 +53,8 @@ def dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
 
 def is_on_gpu(value: object) -> bool:
     """Whether a value is an array in a GPU's memory."""
+    if isinstance(value, DeviceArray):
+        return True
     if hasattr(value, "__dlpack_device__"):
         return value.__dlpack_device__()[0] in _CUDA_DEVICES
     return hasattr(value, "__cuda_array_interface__")
@@ -63,6 +65,8 @@ def describe(name: str, value: Any, stream: int | None) -> DeviceArray:
 
     Raises RunError for one that no kernel takes.
     """
+    if isinstance(value, DeviceArray):
+        return value
     # PyTorch refuses the interface for tensors with gradients and for types NumPy does not have.
     try:
         interface = value.__cuda_array_interface__

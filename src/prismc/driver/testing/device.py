@@ -1,4 +1,4 @@
-"""The PTX machine as the device of a test: every launch is watched for faults."""
+"""Where tests launch kernels: on the PTX machine, watched for faults, or on a GPU."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from prismc.driver.gpu.arrays import DeviceArray, dense_strides
+from prismc.driver.gpu.device import Gpu
 from prismc.driver.kernels import Kernel, Parameter, RunError, choose
-from prismc.driver.running import Array, Launch, Outcome, bind, new_findings, run
+from prismc.driver.running import Array, Launch, Outcome, bind, from_bf16, new_findings, run
+from prismc.emulator.host import Buffer, Tensor
 from prismc.emulator.report import text_of_findings
 from prismc.emulator.schedule import Plan
 from prismc.source.files import Files
@@ -80,3 +85,59 @@ def given_by_name(
         name: value.item() if kinds.get(name) == "scalar" and hasattr(value, "item") else value
         for name, value in found.items()
     }
+
+
+class GpuDevice:
+    """Runs launches on a GPU: arrays are copied there and back. Nothing is watched but values."""
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu = gpu
+        self.faults = ""
+        self.printed = ""
+
+    def launch(
+        self,
+        kernel: str,
+        blocks: int,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        poisoned: Callable[[Array], bool],
+    ) -> bool:
+        del poisoned  # a GPU does not tell what was read before it was written
+        gpu = self._gpu
+        _, chosen = gpu.function(kernel)
+        given = given_by_name(chosen.parameters, arguments, named)
+        names = [parameter.name for parameter in chosen.parameters]
+        bits = {
+            name: np.ascontiguousarray(buffer.array)
+            for name, buffer in zip(names, bind(chosen, given).device, strict=True)
+            if isinstance(buffer, Buffer | Tensor)
+        }
+        copies: dict[str, int] = {}
+        try:
+            for name, array in bits.items():
+                copies[name] = int(gpu.call("cuMemAlloc", max(1, array.nbytes)))
+                gpu.call("cuMemcpyHtoD", copies[name], array.ctypes.data, array.nbytes)
+            dtypes = {parameter.name: parameter.dtype for parameter in chosen.parameters}
+            on_gpu = {
+                name: DeviceArray(
+                    pointer=place,
+                    dtype=dtypes[name],
+                    shape=bits[name].shape,
+                    strides=dense_strides(bits[name].shape, bits[name].itemsize),
+                )
+                for name, place in copies.items()
+            }
+            gpu.launch(kernel, (blocks,), given | on_gpu)
+            gpu.call("cuCtxSynchronize")
+            for name, array in bits.items():
+                gpu.call("cuMemcpyDtoH", array.ctypes.data, copies[name], array.nbytes)
+        finally:
+            for copy in copies.values():
+                gpu.call("cuMemFree", copy)
+        for parameter in chosen.parameters:
+            if parameter.name in bits and not parameter.is_const:
+                is_bf16 = parameter.dtype == "bf16"
+                array = bits[parameter.name]
+                given[parameter.name][...] = from_bf16(array) if is_bf16 else array
+        return True

@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 
 from prismc.diagnostics.excerpt import Mark, draw_excerpt, last_line_number
 from prismc.diagnostics.style import Role, plain
+from prismc.driver.gpu.device import Gpu
 from prismc.driver.kernels import Kernel
 from prismc.driver.session import Session
 from prismc.driver.testing.collect import Case, kernels_for
-from prismc.driver.testing.device import EmulatedDevice
+from prismc.driver.testing.device import EmulatedDevice, GpuDevice
 from prismc.driver.testing.interpreter import Device, Interpreter, Stopped
 from prismc.driver.workers import shared_work
 from prismc.emulator.schedule import adversaries
+from prismc.hardware.targets import Target
 from prismc.source.files import Files
-from prismc.source.record import Value
+from prismc.source.record import Value, replace
 from prismc.source.span import Span
 
 
@@ -38,8 +40,9 @@ class Verdict(NamedTuple):
 
 class Running(Value):
     """How tests are run: `schedules` orders of execution, random numbers by `seed`, and at most
-    `time_limit` seconds for each order."""
+    `time_limit` seconds for each order. With a `device` of `gpu` there is one order, a GPU's."""
 
+    device: str = "cpu"
     schedules: int = 1
     seed: int = 0
     time_limit: float | None = None
@@ -50,6 +53,12 @@ def run_tests(
 ) -> Iterator[tuple[int, Verdict]]:
     """Each test's number and verdict, in the order in which they are done."""
     compiled: dict[str, tuple[Kernel, ...]] = {}
+    if running.device == "gpu":
+        # A driver does not survive a fork, and the GPU is one.
+        yield from (
+            (number, run_on_gpu(session, case, running)) for number, case in enumerate(cases)
+        )
+        return
 
     def work(number: int) -> tuple[Any, ...]:
         return tuple(run_case(session, cases[number], running, compiled))
@@ -81,6 +90,17 @@ def run_case(
         if failure:
             failures[device.faults or failure] = None
     return Verdict(round(time.monotonic() - start, 3), tuple(failures), printed)
+
+
+def run_on_gpu(session: Session, case: Case, running: Running) -> Verdict:
+    """One test on the machine's GPU. Raises RunError where there is none."""
+
+    def compiled_for(target: Target) -> tuple[Kernel, ...]:
+        return kernels_for(session, replace(case, options=replace(case.options, target=target)))
+
+    start = time.monotonic()
+    failure = run_once(case, GpuDevice(Gpu(compiled_for)), running.seed, session.files)
+    return Verdict(round(time.monotonic() - start, 3), (failure,) if failure else (), "")
 
 
 def run_once(case: Case, device: Device, seed: int, files: Files) -> str:

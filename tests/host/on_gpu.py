@@ -1,0 +1,252 @@
+"""Run by test_python.py under a driver for the CPU, with NVIDIA's cuda-bindings as they are."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda.bindings import driver
+
+import prismc
+from prismc.driver.gpu import device
+from prismc.driver.gpu.arrays import dense_strides
+from prismc.testing import LoadError, RunError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PROGRAM = """
+@requires(grid[1], block[1], thread[32])
+@assume(n % 2 == 0)
+kernel scale(n: int, a: bf16, x: ptr(const bf16), y: ptr(f32)):
+    i: int @ thread[1] = id()
+    partition y as mine @ thread[1] at i:
+        group thread[1]:
+            if i < n:
+                mine[0] = f32(a) * f32(x[i])
+"""
+
+
+def call(name: str, *arguments: Any) -> Any:
+    status, *results = getattr(driver, name)(*arguments)
+    assert int(status) == 0, name
+    return results[0] if results else None
+
+
+call("cuInit", 0)
+call("cuCtxSetCurrent", call("cuDevicePrimaryCtxRetain", call("cuDeviceGet", 0)))
+
+
+class Array:
+    """As CuPy's: the CUDA Array Interface, version 3."""
+
+    def __init__(self, content: np.ndarray[Any, Any], **more: Any) -> None:
+        self.content = content
+        self.pointer = int(call("cuMemAlloc", max(1, content.nbytes)))
+        call("cuMemcpyHtoD", self.pointer, content.ctypes.data, content.nbytes)
+        self.more = more
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        found = np.empty_like(self.content)
+        call("cuMemcpyDtoH", found.ctypes.data, self.pointer, found.nbytes)
+        return found
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        fixed = {
+            "shape": self.content.shape, "typestr": self.content.dtype.str,
+            "data": (self.pointer, False), "version": 3, "strides": None,
+        }  # fmt: skip
+        return fixed | self.more
+
+
+class _Managed(ctypes.Structure):
+    """DLManagedTensor of dlpack.h, without a deleter."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
+        ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+class Tensor(Array):
+    """As PyTorch's of bf16: DLPack, and an interface that refuses."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        raise TypeError("bfloat16")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 0)
+
+    def __dlpack__(self, stream: int | None = None) -> Any:
+        self.asked = stream
+        code, bits = self.more["type"]
+        self.shape = (ctypes.c_int64 * self.content.ndim)(*self.content.shape)
+        self.managed = _Managed(
+            data=self.pointer - 8, device=(2, 0), ndim=self.content.ndim, code=code, bits=bits,
+            lanes=1, shape=ctypes.addressof(self.shape), strides=None, offset=8,
+        )  # fmt: skip
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.managed), b"dltensor", None)
+
+
+class Recorder:
+    """The bindings, with what is asked of streams and launches written down."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, int]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(driver, name)
+        if name == "cuStreamSynchronize":
+            return lambda stream: (self.calls.append(("wait", stream)), function(0))[1]
+        if name == "cuLaunchKernel":
+            return self._launch
+        return function
+
+    def _launch(self, *arguments: Any) -> Any:
+        self.calls.append(("launch", arguments[8]))
+        return driver.cuLaunchKernel(*arguments[:8], 0, *arguments[9:])
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    recorder = Recorder()
+    monkeypatch.setattr(device, "_bindings", lambda: recorder)
+    return recorder.calls
+
+
+def saxpy() -> Any:
+    return prismc.load(str(EXAMPLES / "saxpy.prism")).saxpy
+
+
+X = np.arange(700, dtype=np.float32)
+
+
+def arrays(**more: Any) -> tuple[Array, Array]:
+    return Array(X, **more), Array(np.ones_like(X), **more)
+
+
+def test_results_are_those_of_the_kernel() -> None:
+    x, y = arrays()
+    kernel = saxpy()
+    for _ in range(2):
+        kernel[3](700, 2.5, x, y=y)
+    np.testing.assert_allclose(y.numpy(), 5 * X + 1)
+
+
+@pytest.mark.parametrize("told", [None, 1, 2, 77])
+def test_the_stream_is_that_of_the_arrays(calls: list[tuple[str, int]], told: int | None) -> None:
+    saxpy()[3](700, 2.5, *arrays(stream=told))
+    assert calls == [("launch", told or 0)]
+
+
+class Stream:
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return (0, self.handle)
+
+
+class TorchStream:
+    cuda_stream = 9
+
+
+class CupyStream:
+    ptr = 9
+
+
+@pytest.mark.parametrize("given", [9, Stream(9), TorchStream(), CupyStream()])
+def test_a_stream_that_is_given(calls: list[tuple[str, int]], given: object) -> None:
+    x, y = Array(X, stream=5), Array(X, stream=9)
+    saxpy()[3](700, 2.5, x, y, stream=given)
+    assert calls == [("wait", 5), ("launch", 9)]
+
+
+def test_arrays_of_two_streams_need_one_to_be_given() -> None:
+    with pytest.raises(RunError, match=r"of several streams.*`stream=`: `x` 5, `y` 9"):
+        saxpy()[3](700, 2.5, Array(X, stream=5), Array(X, stream=9))
+    with pytest.raises(RunError, match="`stream` is no CUDA stream: 'x'"):
+        saxpy()[3](700, 2.5, *arrays(), stream="x")
+    with pytest.raises(RunError, match="`x` tells stream 0"):
+        saxpy()[3](700, 2.5, *arrays(stream=0))
+
+
+@pytest.mark.parametrize(
+    ("x", "says"),
+    [
+        (lambda: X, "`x` is not on the GPU"),
+        (lambda: Array(X.astype(np.int32)), "`x` is an array of f32, not of i32"),
+        (lambda: Array(X, typestr="<c8"), "`x` is an array of <c8"),
+        (lambda: Array(X, typestr=">f4"), "`x` is an array of big-endian numbers"),
+        (lambda: Array(X, strides=(8,)), "`x` has gaps between its elements"),
+        (lambda: Array(X, data=(4098, False)), "`x` is not aligned to its elements of 4 bytes"),
+    ],
+)
+def test_arguments_are_named(x: Any, says: str) -> None:
+    with pytest.raises(RunError, match=says):
+        saxpy()[3](700, 2.5, x(), Array(X))
+
+
+def test_other_refusals() -> None:
+    kernel = saxpy()
+    with pytest.raises(RunError, match="`y` is read only"):
+        kernel[3](700, 2.5, Array(X), Array(X, data=(4096, True)))
+    with pytest.raises(RunError, match="no value for `y`"):
+        kernel[3](700, 2.5, Array(X))
+    with pytest.raises(RunError, match="`n`: 2147483648 is no i32"):
+        kernel[3](1 << 31, 2.5, *arrays())
+    with pytest.raises(RunError, match="`a` is one f32"):
+        kernel[3](700, "a", *arrays())
+    with pytest.raises(RunError, match="5 arguments for 4 parameters"):
+        kernel[3](700, 2.5, *arrays(), 1)
+
+
+def test_dlpack_and_bf16(tmp_path: Path) -> None:
+    (tmp_path / "s.prism").write_text(PROGRAM)
+    kernel = prismc.load(str(tmp_path / "s.prism")).scale
+    bits = (X[:64].view(np.uint32) >> 16).astype(np.uint16)
+    x, y = Tensor(bits, type=(4, 16)), Array(np.zeros(64, np.float32))
+    kernel[2](64, 1.5, x, y, stream=0)
+    assert x.asked == 1
+    np.testing.assert_array_equal(y.numpy(), 1.5 * (bits.astype(np.uint32) << 16).view(np.float32))
+    with pytest.raises(RunError, match="`x` is an array of bf16, not of f16"):
+        kernel[2](64, 1.5, Tensor(bits, type=(2, 16)), y)
+    with pytest.raises(RunError, match="of a type that Prism does not have"):
+        kernel[2](64, 1.5, Tensor(bits, type=(5, 64)), y)
+    with pytest.raises(RunError, match="assumes `n % 2 == 0`"):
+        kernel[2](63, 1.5, x, y)
+
+
+def test_defines_and_targets(tmp_path: Path) -> None:
+    text = "const N: int = 1\nconst HALF: bool = false\n" + PROGRAM.replace(
+        "f32(a) *", "(0.5 if HALF else 1.0) * f32(N) *"
+    )
+    (tmp_path / "s.prism").write_text(text)
+    path = str(tmp_path / "s.prism")
+    bits = (X[:64].view(np.uint32) >> 16).astype(np.uint16)
+    y = Array(np.zeros(64, np.float32))
+    chosen = prismc.load(path, target="sm_80", defines={"N": 6, "HALF": True})
+    chosen.scale[2](64, 1.0, Tensor(bits, type=(4, 16)), y)
+    np.testing.assert_array_equal(y.numpy()[:9], 3 * X[:9])
+    with pytest.raises(LoadError, match="no target `sm_1`"):
+        prismc.load(path, target="sm_1")
+
+
+def test_faults_of_the_driver_are_told() -> None:
+    x = Array(X)
+    with pytest.raises(RunError, match="cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED"):
+        saxpy()[5](1200, 2.5, x, Array(np.ones(1200, np.float32)))
+
+
+def test_strides() -> None:
+    assert dense_strides((2, 3, 4), 2) == (24, 8, 2)
+    assert os.environ["LD_LIBRARY_PATH"]
