@@ -64,3 +64,19 @@ def test_refusals(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str,
     (tmp_path / "full" / "file").touch()
     assert run(["new", "--", name]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_the_python_example() -> None:
+    """In its own folder: it has no outputs but pytest's cache, which is left out."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "prismc.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+    ]
+    folder = ROOT / "examples" / "python-package"
+    said = printed_by(command, folder, PYTHONPATH=str(ROOT / "src"), PYTHONDONTWRITEBYTECODE="1")
+    assert "8 passed in" in said

@@ -30,6 +30,28 @@ def test_launches_on_a_gpu(driver: Path, tmp_path: Path) -> None:
     assert "21 passed" in done.stdout
 
 
+def test_tests_run_on_a_gpu(driver: Path, tmp_path: Path) -> None:
+    """`prismc test --device gpu`, with a driver and without one."""
+    pytest.importorskip("cuda.bindings")
+    text = (ROOT / "examples" / "bf16_matmul.prism").read_text()
+    wrong = text.replace("assert near(C, ", "C[5, 6] = 100.0\n    assert near(C, ")
+    (tmp_path / "good.prism").write_text(text)
+    (tmp_path / "wrong.prism").write_text(wrong)
+    call = "import sys; from prismc.cli.entry import main; sys.exit(main())"
+    command = [sys.executable, "-c", call, "test", "--device", "gpu"]
+    for path, code, says in (
+        (str(driver), 1, "1 of 4096 elements differ, first [5, 6]: found 100.0"),
+        ("", 2, "no GPU can be used: "),
+    ):
+        environment = os.environ | {"LD_LIBRARY_PATH": path, "PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert says in done.stdout + done.stderr
+        assert ("1 passed, 1 failed" in done.stdout) == (code == 1)
+
+
 class OnGpu:
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:
