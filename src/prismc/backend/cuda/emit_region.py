@@ -9,8 +9,9 @@ from prismc.backend.cuda.emit_statement import STATEMENTS
 from prismc.backend.cuda.expression import Expression
 from prismc.backend.cuda.frame import Frame
 from prismc.backend.cuda.types import declarator
-from prismc.ir.core import Op, Region, Value
+from prismc.ir.core import Op, Region, Value, walk
 from prismc.ir.ops.control import Break, Continue, For, If, Return, Unreachable, While, Yield
+from prismc.ir.ops.mbarrier import MbarrierWait
 
 
 class Regions:
@@ -118,6 +119,9 @@ class Regions:
         test = cpp.binary(cpp.name(counter), ">" if op.downward else "<", stop)
         if op.unroll:
             self._writer.line("#pragma unroll")
+        elif any(isinstance(each, MbarrierWait) for each in walk(op.body)):
+            # What waits gains nothing from copies, and the wait's own loop is hidden in PTX.
+            self._writer.line("#pragma unroll 1")
         header = f"{declarator(op.start.type, counter)} = {start.imposed.text}; {test.text}"
         self._writer.line(f"for ({header}; {_advance(counter, step)}) {{", op.span)
         self._loop_body(op, op.body)
