@@ -84,6 +84,7 @@ class Conflicts:
         self.has_others = has_others
         self.has_copies = has_copies
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
+        self._settled: dict[tuple[Access, Coverage], bool] = {}
         self._tables: Known = {}
         self.steps: dict[Step, Summary] = {}
         accesses = tuple(accesses)
@@ -100,14 +101,18 @@ class Conflicts:
 
     def is_settled(self, pending: Pending) -> bool:
         """Whether everyone is ordered after an access already."""
-        queue = pending.access.queue
-        order = pending.after if queue is None else pending.after.completed(queue)
-        if order is not None and _are_private(pending.access):
-            return True
-        return (
-            order is not None
-            and self._is_last_word(order)
-            and order.is_total(pending.access.footprint.threads, self._everyone)
+        key = (pending.access, pending.after)
+        known = self._settled.get(key)
+        if known is None:
+            known = self._settled[key] = self._is_done(*key)
+        return known
+
+    def _is_done(self, access: Access, after: Coverage) -> bool:
+        order = after if access.queue is None else after.completed(access.queue)
+        if order is None or _are_private(access):
+            return order is not None
+        return self._is_last_word(order) and order.is_total(
+            access.footprint.threads, self._everyone
         )
 
     def settles_all(self, order: Coverage) -> bool:

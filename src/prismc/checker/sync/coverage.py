@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from prismc.hardware.asynchronous import Completion
 from prismc.source.record import Record
@@ -38,33 +39,34 @@ class Groups(NamedTuple):
     waits: Waits = ()
 
 
+Queues = tuple[tuple[Queue, Groups], ...]
+_KNOWN: WeakValueDictionary[tuple[Classes, frozenset[tuple[Queue, Groups]]], Coverage] = (
+    WeakValueDictionary()
+)
+
+
 class Coverage:
     """A relation as classes of threads with the same later threads; the rest reach themselves.
-    `queues` are those that the way commits to or waits for."""
+    `queues` are those that the way commits to or waits for. Equal ones are one object: they are
+    compared and looked up all the time."""
 
-    __slots__ = ("_class_of", "_hash", "_others", "classes", "queues")
+    __slots__ = ("__weakref__", "_class_of", "_others", "classes", "is_nothing", "queues")
 
-    def __init__(self, classes: Classes, queues: tuple[tuple[Queue, Groups], ...] = ()) -> None:
-        self.classes = classes
-        self.queues = queues
-        self._hash = hash((classes, frozenset(queues)))
-        self._class_of: dict[int, tuple[int, int]] = {}
-        self._others = ~0
+    classes: Classes
+    queues: Queues
+    is_nothing: bool  # whether nothing happens on the way
+    _class_of: dict[int, tuple[int, int]]
+    _others: int
 
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Coverage)
-            and self.classes == other.classes
-            and dict(self.queues) == dict(other.queues)
-        )
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing happens on the way."""
-        return not (self.classes or self.queues)
+    def __new__(cls, classes: Classes, queues: Queues = ()) -> Coverage:
+        key = (classes, frozenset(queues))
+        known = _KNOWN.get(key)
+        if known is None:
+            known = _KNOWN[key] = super().__new__(cls)
+            known.classes, known.queues = classes, queues
+            known.is_nothing = not (classes or queues)
+            known._class_of, known._others = {}, ~0
+        return known
 
     def groups(self, queue: Queue) -> Groups:
         """What happens to a queue."""
@@ -94,15 +96,6 @@ class Coverage:
             for queue, known in self.queues
         )
         return Coverage(tuple(classes), queues)
-
-    def within(self, everyone: int) -> Coverage:
-        """The order among threads alone, without what else stands between them."""
-        classes = ((s & everyone, r & everyone) for s, r in self.classes)
-        queues = tuple(
-            (queue, Groups(k.commits, tuple((age, one.within(everyone)) for age, one in k.waits)))
-            for queue, k in self.queues
-        )
-        return Coverage(tuple((s, r) for s, r in classes if s and r), queues)
 
     def is_total(self, earlier: int, everyone: int) -> bool:
         """Whether all of `everyone` is ordered after each thread of `earlier`."""

@@ -8,33 +8,47 @@ from typing import Any
 
 from prismc.checker.types import typed
 
+_Bodies = tuple[tuple[typed.Statement, ...], ...]
 
-def bodies_of(statement: typed.Statement) -> tuple[tuple[typed.Statement, ...], ...]:
+
+def _one_body(statement: Any) -> _Bodies:
+    return (statement.body,)
+
+
+# By class, as for expressions below. What is not here holds no statements.
+_BODIES: Mapping[type[typed.Statement], Callable[[Any], _Bodies]] = {
+    typed.If: attrgetter("body", "otherwise"),
+    typed.Split: lambda split: tuple(arm.body for arm in split.arms),
+    typed.Block: _one_body,
+    typed.While: _one_body,
+    typed.For: _one_body,
+    typed.Group: _one_body,
+    typed.Finish: _one_body,
+    typed.Narrow: _one_body,
+}
+
+
+def bodies_of(statement: typed.Statement) -> _Bodies:
     """The statement lists that a statement holds, in the order of the text."""
-    match statement:
-        case typed.If(body=body, otherwise=otherwise):
-            return (body, otherwise)
-        case typed.Split(arms=arms):
-            return tuple(arm.body for arm in arms)
-        case (
-            typed.Block(body=body)
-            | typed.While(body=body)
-            | typed.For(body=body)
-            | typed.Group(body=body)
-            | typed.Finish(body=body)
-            | typed.Narrow(body=body)
-        ):
-            return (body,)
-        case _:
-            return ()
+    found = _BODIES.get(type(statement))
+    return () if found is None else found(statement)
 
 
 def statements_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Statement]:
     """Every statement of a body, outer before inner, in the order of the text."""
+    found: list[typed.Statement] = []
+    _gather_statements(body, found)
+    return iter(found)
+
+
+# Walks gather lists: an item that goes up through a generator for each level costs more.
+def _gather_statements(body: tuple[typed.Statement, ...], found: list[typed.Statement]) -> None:
     for statement in body:
-        yield statement
-        for inner in bodies_of(statement):
-            yield from statements_in(inner)
+        found.append(statement)
+        inside = _BODIES.get(type(statement))
+        if inside is not None:
+            for inner in inside(statement):
+                _gather_statements(inner, found)
 
 
 def operands(expression: typed.Expression) -> tuple[typed.Expression, ...]:
@@ -70,9 +84,19 @@ _OPERANDS: Mapping[type[typed.Expression], Callable[[Any], tuple[typed.Expressio
 
 def expressions_in(expression: typed.Expression) -> Iterator[typed.Expression]:
     """The expression and everything inside it, outer before inner."""
-    yield expression
-    for operand in operands(expression):
-        yield from expressions_in(operand)
+    found: list[typed.Expression] = []
+    _gather_expressions((expression,), found)
+    return iter(found)
+
+
+def _gather_expressions(
+    expressions: tuple[typed.Expression, ...], found: list[typed.Expression]
+) -> None:
+    for expression in expressions:
+        found.append(expression)
+        inside = _OPERANDS.get(type(expression))
+        if inside is not None:
+            _gather_expressions(inside(expression), found)
 
 
 def place_operands(place: typed.Place) -> tuple[typed.Expression, ...]:
@@ -132,8 +156,7 @@ def _view_operands(view: typed.View) -> Iterator[typed.Expression]:
 
 def calls_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Call]:
     """Every call of a body, in the order of the text."""
+    found: list[typed.Expression] = []
     for statement in statements_in(body):
-        for operand in statement_operands(statement):
-            for expression in expressions_in(operand):
-                if isinstance(expression, typed.Call):
-                    yield expression
+        _gather_expressions(statement_operands(statement), found)
+    return (expression for expression in found if isinstance(expression, typed.Call))
