@@ -97,11 +97,13 @@ def block_after_colon(at: Situation) -> Problem | None:
 # --------------------------------------------------------------------------- other languages
 
 
-def _foreign(at: Situation, first: int, last: int, instead: str, fix: str | None = None) -> Problem:
+def foreign(at: Situation, first: int, last: int, instead: str, fix: str | None = None) -> Problem:
+    """The tokens from `first` to `last` as another language's spelling."""
     span = at.span(first, last)
-    written = " ".join(at.text(offset) for offset in range(first, last + 1))
-    if at.touches(first) and last == first + 1:
-        written = written.replace(" ", "")
+    gaps = ("" if at.touches(offset) else " " for offset in range(first, last))
+    written = at.text(first) + "".join(
+        gap + at.text(offset) for offset, gap in enumerate(gaps, first + 1)
+    )
     fixes = () if fix is None else (Fix(at=span, text=fix, title=f"write `{fix.strip()}`"),)
     return ForeignSpelling(at=span, written=written, instead=instead, fixes=fixes)
 
@@ -109,7 +111,7 @@ def _foreign(at: Situation, first: int, last: int, instead: str, fix: str | None
 def else_if(at: Situation) -> Problem | None:
     if at.token != "if" or at.word(-1) != "else":
         return None
-    return _foreign(at, -1, 0, "write `elif`", "elif")
+    return foreign(at, -1, 0, "write `elif`", "elif")
 
 
 def double_sign(at: Situation) -> Problem | None:
@@ -121,7 +123,7 @@ def double_sign(at: Situation) -> Problem | None:
     }
     if at.token not in instead or at.word(-1) != at.token or not at.touches(-1):
         return None
-    return _foreign(at, -1, 0, *instead[at.token])
+    return foreign(at, -1, 0, *instead[at.token])
 
 
 def comment(at: Situation) -> Problem | None:
@@ -131,7 +133,7 @@ def comment(at: Situation) -> Problem | None:
         if pair in (("/", "/"), ("/", "*")) and at.touches(first):
             instead = "a comment starts with `#`; `/` of integers truncates"
             begins_line = at.line_start() == first and pair == ("/", "/")
-            return _foreign(at, first, first + 1, instead, "#" if begins_line else None)
+            return foreign(at, first, first + 1, instead, "#" if begins_line else None)
     return None
 
 
@@ -139,19 +141,19 @@ def increment(at: Situation) -> Problem | None:
     signs = at.word(-2), at.word(-1)
     if signs not in (("+", "+"), ("-", "-")) or not at.touches(-2) or at.token != "NEWLINE":
         return None
-    return _foreign(at, -2, -1, f"write `{signs[0]}= 1`", f" {signs[0]}= 1")
+    return foreign(at, -2, -1, f"write `{signs[0]}= 1`", f" {signs[0]}= 1")
 
 
 def arrow(at: Situation) -> Problem | None:
     if at.token != "->" or "." not in at.accepted:
         return None
-    return _foreign(at, 0, 0, "write `p[0]` for what `p` points to, `v.x` for a component")
+    return foreign(at, 0, 0, "write `p[0]` for what `p` points to, `v.x` for a component")
 
 
 def for_in_brackets(at: Situation) -> Problem | None:
     if at.token != "(" or at.word(-1) != "for":
         return None
-    return _foreign(at, -1, 0, "write `for i in range(start, stop, step):`")
+    return foreign(at, -1, 0, "write `for i in range(start, stop, step):`")
 
 
 def type_first(at: Situation) -> Problem | None:
@@ -168,7 +170,7 @@ def type_first(at: Situation) -> Problem | None:
     is_type = first in SCALARS or first in ALIASES
     if is_declared or is_type or first in _FOREIGN_TYPES:
         fix = f"{name}: {first}" if is_type else None
-        return _foreign(at, -1, 0, f"put the type after the name: `{name}: {first}`", fix)
+        return foreign(at, -1, 0, f"put the type after the name: `{name}: {first}`", fix)
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from prismc.diagnostics.problem import Problem
-from prismc.frontend import explanations
+from prismc.frontend import explanations, foreign_declarations
 from prismc.frontend.errors import UnexpectedToken
 from prismc.frontend.expected import expected_words, found_words
 from prismc.frontend.situation import Situation
@@ -109,6 +109,31 @@ HELP: tuple[Advice, ...] = (
             _inside("shared f32 s"),
             "def f(int a):\n    pass\n",
             "def f[int N](a: int):\n    pass\n",
+        ),
+    ),
+    Advice(
+        foreign_declarations.pointer_with_star,
+        (
+            "kernel k(float* x):\n    pass\n",
+            "kernel k(x: float*):\n    pass\n",
+            "def f(n: int, float *x):\n    pass\n",
+        ),
+    ),
+    Advice(
+        foreign_declarations.const_first,
+        ("kernel k(const float *x):\n    pass\n", "def f(const int n):\n    pass\n"),
+    ),
+    Advice(
+        foreign_declarations.pointer_without_brackets,
+        ("kernel k(x: ptr<f32>):\n    pass\n", "kernel k(x: ptr f32):\n    pass\n"),
+    ),
+    Advice(foreign_declarations.shared_as_type, (_inside("s: shared f32[64]"),)),
+    Advice(
+        foreign_declarations.cuda_function,
+        (
+            "__global__ void k(float* x) {\n}\n",
+            "@requires(thread[1])\n__device__ float f(float x) {\n}\n",
+            "void f(int x)\n",
         ),
     ),
     Advice(explanations.chained_assignment, (_inside("b = c = a"), _inside("b: int = c = a"))),

@@ -1,0 +1,73 @@
+"""Declarations as C, C++ and CUDA write them, for `syntax_help`, as in `explanations`."""
+
+from __future__ import annotations
+
+from prismc.diagnostics.problem import Problem
+from prismc.frontend.explanations import foreign
+from prismc.frontend.situation import Situation
+
+_FUNCTION_WORDS = {
+    "__global__": "write `kernel name(..):` under `@requires(grid[1], block[1], thread[n])`",
+    "__device__": "write `def name(..) -> type:` under `@requires(..)`, which says who runs it",
+    "void": "write `def name(..):`, or `kernel name(..):` for what the host launches",
+}
+
+
+def pointer_with_star(at: Situation) -> Problem | None:
+    """`float* x` among parameters, `x: float*` anywhere."""
+    if at.token != "*" or at.word(-1) != "NAME":
+        return None
+    pointee = at.text(-1)
+    if at.word(-2) == ":":
+        return foreign(at, -1, 0, _instead("x", pointee), f"ptr({pointee})")
+    if at.accepted != [":"]:
+        return None
+    if at.word(1) == "NAME":
+        name = at.text(1)
+        return foreign(at, -1, 1, _instead(name, pointee), f"{name}: ptr({pointee})")
+    return foreign(at, -1, 0, _instead("x", pointee))
+
+
+def _instead(name: str, pointee: str) -> str:
+    return f"write `{name}: ptr({pointee})`, with `const {pointee}` where it is only read"
+
+
+def const_first(at: Situation) -> Problem | None:
+    """`const float *x` and `const int n` among parameters."""
+    if at.token != "const" or at.word(-1) not in ("(", ",") or at.word(1) != "NAME":
+        return None
+    written = at.text(1)
+    if at.word(2) == "*" and at.word(3) == "NAME":
+        right = f"{at.text(3)}: ptr(const {written})"
+        return foreign(at, 0, 3, f"write `{right}`", right)
+    if at.word(2) == "NAME":
+        right = f"{at.text(2)}: {written}"
+        return foreign(at, 0, 2, f"put the type after the name: `{right}`", right)
+    return None
+
+
+def pointer_without_brackets(at: Situation) -> Problem | None:
+    """`ptr<f32>` and `ptr f32`."""
+    if at.word(-1) != "ptr" or at.accepted != ["("]:
+        return None
+    if at.token == "NAME":
+        return foreign(at, -1, 0, f"write `ptr({at.text()})`", f"ptr({at.text()})")
+    if at.token != "<" or at.word(1) != "NAME":
+        return None
+    fix = f"ptr({at.text(1)})"
+    return foreign(at, -1, 2 if at.word(2) == ">" else 1, f"write `{fix}`")
+
+
+def shared_as_type(at: Situation) -> Problem | None:
+    """`s: shared f32[64]`: the word begins the declaration."""
+    if at.token != "shared" or at.word(-1) != ":" or at.word(-2) != "NAME":
+        return None
+    return foreign(at, -2, 0, f"begin with it: `shared {at.text(-2)}: ..`")
+
+
+def cuda_function(at: Situation) -> Problem | None:
+    """`__global__ void f(..)` where a declaration begins."""
+    if at.token != "NAME" or at.line_start() != 0 or "def" not in at.accepted:
+        return None
+    instead = _FUNCTION_WORDS.get(at.text())
+    return None if instead is None else foreign(at, 0, 0, instead)
