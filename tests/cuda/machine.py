@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from prismc.backend.cuda.emit_functions import write_functions
 from prismc.backend.cuda.emit_module import emit_module
 from prismc.backend.cuda_module import CudaModule
 from prismc.backend.toolchain.build import Binary, compile_module
@@ -32,7 +33,9 @@ def emitted(ir: str | Module, target: str = "sm_80") -> CudaModule:
     module = parse_module(ir) if isinstance(ir, str) else ir
     verify_module(module)
     sink = Sink()
-    text = emit_module(module, TARGETS[target], Files(), "test.cu", sink)
+    device = TARGETS[target]
+    written = write_functions(module, device.static_shared_limit, Files())
+    text = emit_module(written, device, "test.cu", sink)
     assert not sink.problems()
     return text
 

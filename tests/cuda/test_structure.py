@@ -7,7 +7,9 @@ import re
 import numpy as np
 
 from cuda.machine import built, emitted, run
+from prismc.backend.cuda.emit_functions import write_functions
 from prismc.backend.cuda.emit_module import emit_module
+from prismc.backend.cuda.helpers import HELPER_NAMES, helpers_for
 from prismc.backend.errors import KernelNameTaken
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.targets import TARGETS
@@ -90,10 +92,16 @@ function @exp(%register: i32) -> (i32) {
 def test_names_of_kernels_are_kept_or_refused() -> None:
     module = parse_module(kernel("store %Y, %t, %t", name="sin"))
     sink = Sink()
-    emit_module(module, TARGETS["sm_80"], Files(), "x.cu", sink)
+    target = TARGETS["sm_80"]
+    written = write_functions(module, target.static_shared_limit, Files())
+    emit_module(written, target, "x.cu", sink)
     assert [type(problem) for problem in sink.problems()] == [KernelNameTaken]
     binary = built(kernel("store %Y, %t, %t", name="sine"))
     assert ".entry sine(" in binary.ptx
+
+
+def test_helpers_have_the_same_names_on_all_targets() -> None:
+    assert {frozenset(helpers_for(target)) for target in TARGETS.values()} == {HELPER_NAMES}
 
 
 # --------------------------------------------------------------------------- arrays

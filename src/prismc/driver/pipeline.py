@@ -20,6 +20,7 @@ from prismc.source.record import replace
 from prismc.source.span import NOWHERE, Span
 
 if TYPE_CHECKING:
+    from prismc.backend.cuda.emit_functions import Written
     from prismc.backend.cuda_module import CudaModule
     from prismc.checker.results import CheckedProgram
     from prismc.checker.sync.asked import Prover
@@ -245,14 +246,21 @@ def _pass_views() -> tuple[View, ...]:
 # --------------------------------------------------------------------------- CUDA
 
 
-def _emit(session: Session, optimised: Optimised) -> CudaModule | None:
-    """The IR to CUDA C++ for the session's target."""
+def _write(session: Session, optimised: Optimised) -> Written:
+    """The IR's functions to CUDA C++, the same for all targets."""
+    from prismc.backend.cuda.emit_functions import write_functions
+
+    static_shared = session.options.target.static_shared_limit
+    return write_functions(optimised.module, static_shared, session.files)
+
+
+def _emit(session: Session, written: Written) -> CudaModule | None:
+    """The whole CUDA C++ text for the session's target."""
     from prismc.backend.cuda.emit_module import emit_module
 
-    target, files, sink = session.options.target, session.files, session.sink
     name = os.path.splitext(os.path.basename(session.root))[0] + ".cu"
-    module = emit_module(optimised.module, target, files, name, sink)
-    return None if sink.has_errors() else module
+    module = emit_module(written, session.options.target, name, session.sink)
+    return None if session.sink.has_errors() else module
 
 
 def _cuda_views() -> tuple[View, ...]:
@@ -267,6 +275,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("check", _check, _fact_views),
     Stage("lower", _lower, _ir_views, _lowering_options),
     Stage("optimise", _optimise, _pass_views, lambda options: options.verify),
+    Stage("write", _write, tuple, lambda options: options.target.static_shared_limit),
     Stage("emit", _emit, _cuda_views),
 )
 CHECKS = "check"  # the last stage of `prismc check`

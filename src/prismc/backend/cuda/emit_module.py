@@ -1,254 +1,70 @@
-"""From an IR module to CUDA C++ text that needs no header.
+"""From the functions of a module to CUDA C++ text that needs no header.
 
-The text has what its functions use of types and helpers, then device functions (always inlined),
-then kernels with C linkage.
+The text has what its functions use of types and helpers, then the functions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from prismc.backend.cuda.emit_region import Regions
-from prismc.backend.cuda.frame import SHARED_NAME, Frame
+from prismc.backend.cuda.emit_functions import Written
+from prismc.backend.cuda.helper import Helper
 from prismc.backend.cuda.helpers import helpers_for
-from prismc.backend.cuda.names import TAKEN_SYMBOLS, Scopes, is_taken_symbol
-from prismc.backend.cuda.types import (
-    CARRIERS,
-    MAP_NAME,
-    declarator,
-    reference,
-    scalar_of,
-    type_text,
-    vector_name,
-    vector_struct,
-)
-from prismc.backend.cuda.writer import WIDTH, Writer
-from prismc.backend.cuda_module import CudaModule, KernelEntry, KernelParameter, spell_file
+from prismc.backend.cuda.names import is_taken_symbol
+from prismc.backend.cuda.types import CARRIERS, vector_struct
+from prismc.backend.cuda_module import CudaModule, spell_file
 from prismc.backend.errors import KernelNameTaken
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.scalars import Scalar
 from prismc.hardware.targets import Target
-from prismc.ir.core import Function, Module, Op, Value, walk
+from prismc.ir.core import walk
 from prismc.ir.ops.intrinsic import CudaText
-from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, VectorType
-from prismc.source.files import Files
-
-POINTER_SIZE = 8
-MAP_SIZE = 128
 
 
-def emit_module(module: Module, target: Target, files: Files, name: str, sink: Sink) -> CudaModule:
-    """The text of `module` for `target`; `name` is what the text is called (`saxpy.cu`).
+def emit_module(written: Written, target: Target, name: str, sink: Sink) -> CudaModule:
+    """The whole text for `target`; `name` is what the text is called (`saxpy.cu`).
 
     Reports kernels whose names CUDA C++ cannot have.
     """
-    emitter = _ModuleEmitter(module, target, files)
-    for function in module.functions:
-        if function.is_kernel and emitter.is_taken(function.symbol):
-            sink.report(KernelNameTaken(at=function.span, name=function.symbol))
-    return emitter.run(name)
-
-
-class _ModuleEmitter:
-    def __init__(self, module: Module, target: Target, files: Files) -> None:
-        self._module = module
-        self._target = target
-        self._writer = Writer(files)
-        self._helpers = helpers_for(target)
-        self._needed: set[str] = set()
-        self._scalars, self._vectors = _types_of(module)
-        taken = frozenset(self._helpers) | {vector_name(vector) for vector in self._vectors}
-        self._taken = taken
-        kernels = {one.symbol for one in module.functions if one.is_kernel}
-        names = Scopes(taken | TAKEN_SYMBOLS | kernels)
-        self._names = {
-            one.symbol: one.symbol if one.is_kernel else names.new(one.symbol)
-            for one in module.functions
-        }
-
-    def is_taken(self, symbol: str) -> bool:
-        return is_taken_symbol(symbol) or symbol in self._taken
-
-    def run(self, name: str) -> CudaModule:
-        for number, function in enumerate(self._module.functions):
-            if number:
-                self._writer.line("")
-            self._function(function)
-        return CudaModule(
-            name=spell_file(name),
-            text=self._prelude() + self._writer.text,
-            kernels=tuple(self._entry(one) for one in self._module.functions if one.is_kernel),
-            files=self._writer.named_files,
-        )
-
-    def _need(self, helper: str) -> str:
-        """Make `helper` and what it calls part of the module."""
-        for called in self._helpers[helper].calls:
-            self._need(called)
-        self._needed.add(helper)
-        return helper
-
-    # ------------------------------------------------------------------ the text before
-
-    def _prelude(self) -> str:
-        helpers = [text for name, text in self._helpers.items() if name in self._needed]
-        pasted = (op.text for op in _ops(self._module) if isinstance(op, CudaText))
-        words = frozenset(
-            word
-            for text in (*(helper.text for helper in helpers), *pasted)
-            for word in re.findall(r"\w+", text)
-        )
-        parts = [f"// CUDA C++ that prismc generated for {self._target}; it needs no header.\n"]
-        typedefs = [
-            f"typedef {carrier} {scalar.name};\n"
-            for scalar, carrier in CARRIERS.items()
-            if scalar in self._scalars or scalar.name in words
-        ]
-        structs = [f"{vector_struct(vector)}\n" for vector in self._vectors]
-        parts += ["".join(typedefs), "".join(structs), *(helper.text for helper in helpers)]
-        return "\n".join(part for part in parts if part) + "\n"
-
-    # ------------------------------------------------------------------ functions
-
-    def _function(self, function: Function) -> None:
-        outside = self._taken | frozenset(self._names.values())
-        scopes = Scopes(outside)
-        frame = Frame(function, self._writer, scopes, self._need, self._names)
-        if any(isinstance(one.type, MapType) for one in function.parameters):
-            self._need(MAP_NAME)
-        parameters = [_parameter(function, one, frame.name(one)) for one in function.parameters]
-        result = "void"
-        if len(function.results) == 1:
-            result = type_text(function.results[0])
-        elif function.results:
-            frame.result_names = tuple(scopes.new("result") for _ in function.results)
-            for type, name in zip(function.results, frame.result_names, strict=True):
-                parameters.append(reference(type, name))
-        head = _qualifiers(function, result) + ("" if result.endswith("*") else " ")
-        signature = _signature(f"{head}{self._names[function.symbol]}", parameters)
-        self._writer.line(f"{signature} {{", function.span)
-        with self._writer.indented():
-            self._shared_memory(function)
-            Regions(frame).region(function.body)
-        self._writer.line("}")
-
-    def _shared_memory(self, function: Function) -> None:
-        if not function.shared:
-            return
-        aligned = f"__shared__ __align__({max(function.alignment, 1)})"
-        if self._is_dynamic(function):
-            self._writer.line(
-                f"// A launch gives {function.shared} bytes of dynamic shared memory."
-            )
-            self._writer.line(f"extern {aligned} unsigned char {SHARED_NAME}[];")
-        else:
-            self._writer.line(f"{aligned} unsigned char {SHARED_NAME}[{function.shared}];")
-
-    def _is_dynamic(self, function: Function) -> bool:
-        return function.shared > self._target.static_shared_limit
-
-    def _entry(self, function: Function) -> KernelEntry:
-        assert function.launch is not None
-        return KernelEntry(
-            name=function.symbol,
-            at=function.span,
-            threads=function.launch.threads,
-            dynamic_shared=function.shared if self._is_dynamic(function) else 0,
-            shared=function.shared,
-            parameters=tuple(_kernel_parameter(each) for each in function.parameters),
-            min_blocks=function.launch.min_blocks,
-            cluster=function.launch.cluster,
-            cooperative=function.launch.cooperative,
-            conditions=function.conditions,
-        )
-
-
-def _qualifiers(function: Function, result: str) -> str:
-    """What stands before a function's name. A kernel's least number of blocks is always stated:
-    without it ptxas ignores `setmaxnreg` (C7508)."""
-    launch = function.launch
-    if launch is None:
-        return f"__device__ __forceinline__ {result}"
-    cluster = f" __cluster_dims__({launch.cluster}, 1, 1)" if launch.cluster > 1 else ""
-    bounds = f"__launch_bounds__({launch.threads}, {max(launch.min_blocks, 1)})"
-    return f'extern "C" __global__ void{cluster} {bounds}'
-
-
-def _signature(head: str, parameters: list[str]) -> str:
-    """A function's head on one line if it fits, else a line for each parameter."""
-    line = f"{head}({', '.join(parameters)})"
-    if len(line) + 2 <= WIDTH:
-        return line
-    return f"{head}(\n    " + ",\n    ".join(parameters) + ")"
-
-
-def _parameter(function: Function, value: Value, name: str) -> str:
-    """Arrays go by reference; a kernel's pointers are to memory that no other one reaches."""
-    if isinstance(value.type, ArrayType):
-        return reference(value.type, name)
-    if function.is_kernel and isinstance(value.type, PointerType):
-        return f"{type_text(value.type)}__restrict__ {name}"
-    if isinstance(value.type, MapType):
-        how = "const __grid_constant__ " if function.is_kernel else "const "
-        return how + (declarator if function.is_kernel else reference)(value.type, name)
-    return declarator(value.type, name)
-
-
-def _kernel_parameter(value: Value) -> KernelParameter:
-    """What the host is told of a kernel's parameter. Raises TypeError for what no host can pass."""
-    type = value.type
-    if isinstance(type, MapType):
-        return KernelParameter(
-            name=value.hint,
-            scalar=type.element.name,
-            lanes=1,
-            is_pointer=False,
-            is_const=True,
-            size=MAP_SIZE,
-            box=type.box,
-            swizzle=type.swizzle,
-        )
-    element = type.element if isinstance(type, PointerType) else type
-    if isinstance(element, VectorType):
-        scalar, lanes = element.element, element.lanes
-    else:
-        scalar, lanes = scalar_of(element), 1
-    is_pointer = isinstance(type, PointerType)
-    return KernelParameter(
-        name=value.hint,
-        scalar=scalar.name,
-        lanes=lanes,
-        is_pointer=is_pointer,
-        is_const=isinstance(type, PointerType) and type.is_const,
-        size=POINTER_SIZE if is_pointer else scalar.size * lanes,
+    for kernel in written.kernels:
+        if is_taken_symbol(kernel.name) or written.is_taken(kernel.name):
+            sink.report(KernelNameTaken(at=kernel.at, name=kernel.name))
+    return CudaModule(
+        name=spell_file(name),
+        text=_prelude(written, target) + written.text,
+        kernels=written.kernels,
+        files=written.files,
     )
 
 
-def _types_of(module: Module) -> tuple[frozenset[Scalar], tuple[VectorType, ...]]:
-    """The scalars of the module, and its vectors in the order of the text."""
-    scalars: set[Scalar] = set()
-    vectors: dict[VectorType, None] = {}
-    for value in _values(module):
-        held = value.type
-        inner = held.element if isinstance(held, ArrayType | PointerType) else held
-        if isinstance(inner, VectorType):
-            vectors[inner] = None
-            scalars.add(inner.element)
-        elif isinstance(inner, ScalarType):
-            scalars.add(inner.scalar)
-    return frozenset(scalars), tuple(vectors)
+def _prelude(written: Written, target: Target) -> str:
+    known = helpers_for(target)
+    needed = frozenset(_with_called(written.helpers, known))
+    helpers = [helper.text for name, helper in known.items() if name in needed]
+    words = frozenset(
+        word for text in (*helpers, *_pasted(written)) for word in re.findall(r"\w+", text)
+    )
+    parts = [f"// CUDA C++ that prismc generated for {target}; it needs no header.\n"]
+    typedefs = [
+        f"typedef {carrier} {scalar.name};\n"
+        for scalar, carrier in CARRIERS.items()
+        if scalar in written.scalars or scalar.name in words
+    ]
+    structs = [f"{vector_struct(vector)}\n" for vector in written.vectors]
+    parts += ["".join(typedefs), "".join(structs), *helpers]
+    return "\n".join(part for part in parts if part) + "\n"
 
 
-def _ops(module: Module) -> Iterator[Op]:
-    for function in module.functions:
-        yield from walk(function.body)
+def _with_called(names: Iterable[str], known: dict[str, Helper]) -> Iterator[str]:
+    """The helpers, and those that they call."""
+    for name in names:
+        yield name
+        yield from _with_called(known[name].calls, known)
 
 
-def _values(module: Module) -> Iterator[Value]:
-    for function in module.functions:
-        yield from function.parameters
-    for op in _ops(module):
-        yield from op.results
-        for region in op.regions:
-            yield from region.arguments
+def _pasted(written: Written) -> Iterator[str]:
+    """The CUDA C++ that the program itself gives."""
+    for function in written.module.functions:
+        for op in walk(function.body):
+            if isinstance(op, CudaText):
+                yield op.text

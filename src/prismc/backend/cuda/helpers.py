@@ -10,7 +10,7 @@ from __future__ import annotations
 from prismc.backend.cuda.helper import Helper, function
 from prismc.backend.cuda.mbarrier_helpers import mbarrier_helpers
 from prismc.hardware.features import Feature
-from prismc.hardware.targets import Target
+from prismc.hardware.targets import DEFAULT_TARGET, Target
 
 
 def _assembler(signature: str, result: str, text: str) -> str:
@@ -287,3 +287,7 @@ def helpers_for(target: Target) -> dict[str, Helper]:
         | (_TF32_NATIVE if target.has(Feature.TF32) else _TF32_EMULATED)
         | (_F8_NATIVE if target.has(Feature.FP8) else _F8_EMULATED)
     )
+
+
+# They have the same names on all targets.
+HELPER_NAMES = frozenset(helpers_for(DEFAULT_TARGET))
