@@ -136,6 +136,32 @@ class Comparison(Watch):
         for earlier in table.earlier(touch.access, touch.base):
             self._judge(run, touch, earlier, doing, role)
 
+    def _against_other_blocks(self, run: Run, touch: Touch) -> None:
+        """Atomics at block scope, which are atomic only for threads of one block, against strong
+        writes of other blocks, those of the same instruction included."""
+        access, width = touch.access, touch.shadow.width
+        blocks = access.threads // width
+        table = touch.shadow.tables.get("strong writers")
+        for earlier in () if table is None else table.earlier(access, touch.base):
+            unordered = self._unordered(run, touch, earlier)
+            own = blocks[earlier.positions[unordered]]
+            foreign = unordered[earlier.threads[unordered] // width != own]
+            if len(foreign):
+                self._report(run, touch, earlier, foreign, "updates what", "writes")
+        order = np.argsort(access.granules, kind="stable")
+        granules, owners = access.granules[order], blocks[order]
+        meets = (granules[1:] == granules[:-1]) & (owners[1:] != owners[:-1])
+        first = np.flatnonzero(meets)
+        if len(first):
+            everyone = np.arange(len(first))
+            earlier = Earlier(
+                order[first + 1],
+                access.threads[order[first]],
+                np.full(len(first), access.stamp),
+                np.full(len(first), access.site),
+            )
+            self._report(run, touch, earlier, everyone, "updates what", "writes")
+
     def _against_incomplete(self, run: Run, touch: Touch) -> None:
         """Strong reads of what may still be old, though a flag has said that it is new.
 
@@ -144,7 +170,7 @@ class Comparison(Watch):
         table = touch.shadow.tables.get("strong writers")
         if table is None:
             return
-        region = touch.shadow.region.number
+        region, width = touch.shadow.region.number, touch.shadow.width
         for earlier in table.earlier(touch.access, touch.base):
             unordered = self._unordered(run, touch, earlier)
             readers = touch.access.threads[earlier.positions[unordered]]
@@ -154,7 +180,8 @@ class Comparison(Watch):
                     unordered.tolist(), readers.tolist(), earlier.threads[unordered].tolist(),
                     earlier.stamps[unordered].tolist(), strict=True,
                 )
-                if self.signals.is_incomplete(reader, writer, region, touch.shadow.width, stamp)
+                if (value := self.signals.passed(reader, writer, region, width, stamp))
+                and not value.is_complete
             ]  # fmt: skip
             if kept:
                 self._report(run, touch, earlier, np.array(kept), "reads what", "writes")

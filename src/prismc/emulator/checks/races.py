@@ -98,7 +98,7 @@ class RaceWatch(Comparison):
         self._against_writer(run, touch, "updates what")
         self._against(run, touch, "readers", "updates what")
         if qualifiers.scope is Scope.CTA and region.space == "global":
-            self._against(run, touch, "strong writers", "updates what")
+            self._against_other_blocks(run, touch)
         self._note(run.batch, touch.shadow, "strong writers", touch.access)
         if not qualifiers.is_barrier:
             self.signals.update(run, site, place, qualifiers)

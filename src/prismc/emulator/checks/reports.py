@@ -6,7 +6,7 @@ import numpy as np
 
 from prismc.emulator.checks.clocks import ENGINES
 from prismc.emulator.checks.readers import Access, Earlier
-from prismc.emulator.checks.signals import Signals
+from prismc.emulator.checks.signals import Handover, Signals
 from prismc.emulator.findings import Finding, Kind, ThreadId, place_key, thread_id, thread_of
 from prismc.emulator.geometry import WARP
 from prismc.emulator.launch import Launch
@@ -122,11 +122,10 @@ class RaceReports:
     def _words(self, pair: _Pair, width: int) -> tuple[Kind, str, str]:
         """The kind, message and help: a hand-over that lacks a side is a missing order."""
         message = f"{pair.doing} another thread {pair.role}"
-        handover = self.signals.handovers.get((pair.own // width, pair.thread // width))
-        if handover is None or not self.signals.is_incomplete(
-            pair.own, pair.thread, pair.region, width, pair.stamp
-        ):
-            return Kind.RACE, f"{message}, with nothing that orders the two", _help(pair, width)
+        handover = self.signals.passed(pair.own, pair.thread, pair.region, width, pair.stamp)
+        if handover is None or handover.is_complete:
+            help = _help(pair, width) if handover is None else _late(handover)
+            return Kind.RACE, f"{message}, with nothing that orders the two", help
         side = "reading" if handover.released else "writing"
         place, fence = (
             (handover.reader, "acquire it, or put a fence behind it")
@@ -260,6 +259,15 @@ class RaceReports:
                 element=self.launch.layout.element(region, offset),
             )
         )
+
+
+def _late(handover: Handover) -> str:
+    """Help where a value has passed between the blocks, but not to this thread in time."""
+    taker = handover.reader
+    return (
+        f"the thread that takes the other block's value (`{taker.opcode}`, PTX line {taker.line}) "
+        "must acquire it, or execute a fence behind it, before the barrier that lets this one go on"
+    )
 
 
 def _help(pair: _Pair, width: int) -> str:

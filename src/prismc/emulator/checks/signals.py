@@ -50,6 +50,11 @@ class Handover(NamedTuple):
     released: bool
     acquired: bool
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether both sides did their part."""
+        return self.released and self.acquired
+
 
 class Fences:
     """The last fence of a scope of each lane of a batch: when, and what the lane knew."""
@@ -256,14 +261,16 @@ class Signals:
             return Scope.CLUSTER
         return Scope.GPU
 
-    def is_incomplete(self, reader: int, writer: int, region: int, width: int, stamp: int) -> bool:
-        """Whether the writer's block has, after its write of `stamp`, passed a value to the
-        reader's in another array, and one side did not do its part.
+    def passed(
+        self, reader: int, writer: int, region: int, width: int, stamp: int
+    ) -> Handover | None:
+        """The value that the writer's block has, after its write of `stamp`, passed to the reader's
+        in another array than `region`; None if there is none.
         """
         handover = self.handovers.get((reader // width, writer // width))
         if handover is None or handover.region == region or handover.stamp < stamp:
-            return False
-        return not (handover.released and handover.acquired)
+            return None
+        return handover
 
     def forget(self, batch: Batch) -> None:
         """The batch has ended."""
