@@ -40,8 +40,8 @@ PAIRS = (
     Pair(
         "last_block_sum",
         "last_block_sum",
-        "14 registers more: the second loop is unrolled further, which the loads of a block that no other "
-        "waits for can use; eight blocks fit on a multiprocessor either way.",
+        "14 registers more: the second loop is unrolled further, as its loads may move over one "
+        "another; eight blocks fit on a multiprocessor either way.",
     ),
     Pair(
         "row_softmax",
