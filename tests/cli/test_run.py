@@ -32,6 +32,12 @@ def test_functions_as_numpy_writes_them(capsys: pytest.CaptureFixture[str], shap
     assert "values agree" in capsys.readouterr().out
 
 
+def test_values_without_a_literal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prismc(["run", *SAXPY, *GOOD, "--expect", "max(x) == min(minimum(max(x), inf))"]) == 0
+    assert prismc(["run", *SAXPY, *GOOD, "--expect", "max(y) == -np.inf"]) == 1
+    assert "`max(y) == -np.inf` fails: found " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
@@ -99,13 +105,13 @@ def test_files(tmp_path: Path) -> None:
         (["--arg", "n=1e30", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
          "1e+30 is no i32"),
         (["--arg", "n=nan", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
-         "no value `nan`"),
+         "`n`: nan is no i32"),
         (["--arg", "n=4", "--arg", "a=2", "--arg", "x=7", "--arg", "y=zeros(4)"],
          "`x` is an array of f32"),
         (["--arg", "n=zeros(3)", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
          "`n` is one i32, not an array"),
         (["--arg", "n=4", "--arg", "a=2", "--arg", "x=zeros(nan)", "--arg", "y=zeros(4)"],
-         "no value `nan`"),
+         "`zeros(nan)`: a shape is of whole numbers"),
         (["--arg", "n=4", "--arg", "a=2", "--arg", "x=zeros(-4)", "--arg", "y=zeros(4)"],
          "negative"),
         (["--arg", "n=4", "--arg", "a=2", "--arg", "x=@none.npy", "--arg", "y=zeros(4)"],

@@ -11,7 +11,10 @@ class FileUnreadable(Problem):
     code = "P0751"
     title = "a file cannot be read"
     message = "`{path}` cannot be read: {reason}"
-    help_text = "name an existing file that you may read, a folder, or `-` for standard input"
+    help_text = (
+        "name an existing file that you may read, or `-` for standard input; "
+        "`check`, `fmt` and `test` take folders too"
+    )
     is_environment: ClassVar[bool] = True
 
     path: str

@@ -46,11 +46,11 @@ def judge(
     if not wrong.any():
         return Judgement(text=text, holds=True, message="")
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    place = f"[{', '.join(map(str, at))}]" if at else ""
-    message = (
-        f"`{text}` fails at {int(wrong.sum())} of {wrong.size} elements, first at {place}: "
-        f"found {found[at]}, expected {wanted[at]}"
-    )
+    place = ""
+    if at:
+        first = ", ".join(map(str, at))
+        place = f" at {int(wrong.sum())} of {wrong.size} elements, first at [{first}]"
+    message = f"`{text}` fails{place}: found {found[at]}, expected {wanted[at]}"
     return Judgement(text=text, holds=False, message=message)
 
 

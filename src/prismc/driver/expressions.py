@@ -1,13 +1,14 @@
 """Arrays and numbers from the command line: `randn(64, 64)`, `4 * n`, `A @ B`. Nothing else.
 
 Expressions are Python's, but only numbers, names, arithmetic, comparisons, indexes and the
-functions below exist: a command line must not be able to run code. A function is also reached as
-NumPy's programmers write it: `np.max(x)` and `x.max()` are `max(x)`.
+functions and values below exist: a command line must not be able to run code. They are also reached
+as NumPy's programmers write them: `np.max(x)` and `x.max()` are `max(x)`, `np.inf` is `inf`.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -56,6 +57,9 @@ _FUNCTION_NAMES = """
     repeat tile isnan isinf float32 float64 float16 int32 int64 uint32 uint8
     """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+
+# Values that have no literal; a parameter of the kernel may have such a name too, and comes first.
+_VALUES = {"inf": math.inf, "nan": math.nan, "pi": math.pi}
 
 
 class EvaluationFailed(RunError):
@@ -124,6 +128,8 @@ class _Evaluator:
                 return tuple(self.value(element) for element in elements)
             case ast.Subscript(value=array, slice=index):
                 return self.value(array)[self._index(index)]
+            case ast.Attribute(value=ast.Name(id="np"), attr=name) if name in _VALUES:
+                return _VALUES[name]
             case ast.Attribute(value=array, attr="T"):
                 return self.value(array).T
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
@@ -139,10 +145,12 @@ class _Evaluator:
                 )
 
     def _name(self, name: str) -> Value:
-        if name not in self.names:
-            known = ", ".join(self.names) or "none"
-            raise RunError(f"`{self.text}`: no value `{name}` (known: {known})")
-        return self.names[name]
+        if name in self.names:
+            return self.names[name]
+        if name in _VALUES:
+            return _VALUES[name]
+        known = ", ".join((*self.names, *_VALUES))
+        raise RunError(f"`{self.text}`: no value `{name}` (known: {known})")
 
     def _combined(self, op: ast.AST, left: Value, right: Value) -> Value:
         """The value of `left op right`; integers that would take for ever are refused."""

@@ -142,5 +142,5 @@ def choose(kernels: tuple[Kernel, ...], name: str | None) -> Kernel:
         if kernel.name == name:
             return kernel
     known = ", ".join(kernel.name for kernel in kernels) or "none"
-    wanted = "several kernels; name one" if name is None else f"no kernel `{name}`"
+    wanted = "several kernels; name one with `--kernel`" if name is None else f"no kernel `{name}`"
     raise RunError(f"{wanted}: {known}")
