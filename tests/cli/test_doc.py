@@ -63,7 +63,7 @@ def turn(temp: ptr(f32) @ block[1],
 
 The neighbour's value, through `temp`.
 
-- Synchronises inside: 1 operation: block barrier of block[1].
+- Synchronises inside, calls included: block barrier of block[1].
 - Around a call: earlier uses of `temp` by other threads are put before it.
 - Around a call: later writes of `temp` by other threads are put after it.
 """
@@ -86,6 +86,18 @@ def test_the_standard_library(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert out.startswith("# std.warp\n")
     assert "\n## warp_sum\n" in out
+    assert run(["doc", "std.block"]) == 0
+    described = capsys.readouterr().out.partition("\n## sum\n")[2].partition("\n## ")[0]
+    assert described.rstrip().endswith("""
+With P = thread[32], T = f32:
+
+- Synchronises inside, calls included: nothing.
+
+With P = block[1], T = f32:
+
+- Synchronises inside, calls included: block barrier of block[1].
+- Around a call: earlier uses of `part` by other threads are put before it.
+- Around a call: later writes of `part` by other threads are put after it.""")
 
 
 def test_errors(capsys: pytest.CaptureFixture[str]) -> None:

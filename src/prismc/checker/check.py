@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from prismc.checker.alignment.check import check_alignment
 from prismc.checker.memory.bounds import bound_memory
@@ -16,11 +16,16 @@ from prismc.checker.sync.settings import DEFAULT_SETTINGS, SyncSettings
 from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
 from prismc.checker.sync.unproven import report_unproven
 from prismc.checker.target.needs import check_needs
+from prismc.checker.types import typed
 from prismc.checker.types.elaborate import elaborate_program
-from prismc.checker.typical import check_typical
+from prismc.checker.typical import check_typical, typical_programs
 from prismc.diagnostics.sink import Sink
+from prismc.frontend import ast
 from prismc.frontend.modules import ModuleGraph
 from prismc.hardware.targets import Target
+from prismc.source.record import replace
+
+_TYPICAL_BLOCK = 128  # threads
 
 
 def check_program(
@@ -67,3 +72,27 @@ def check_further_target(checked: CheckedProgram, target: Target, sink: Sink) ->
     memory = bound_memory(checked.program, checked.perspectives, target, sink)
     check_target(checked.plan, target, sink)
     charge_mbarriers(checked.program, memory, checked.plan.areas, target, sink)
+
+
+def typical_facts(
+    graph: ModuleGraph,
+    checked: CheckedProgram,
+    node: ast.Function | ast.Kernel,
+    target: Target,
+) -> Iterator[tuple[typed.Instance, CheckedProgram]]:
+    """What is found out about a generic function of the root for typical arguments, in a block of
+    several warps, for people who read its description: each instance that keeps to all rules, in a
+    program of its own."""
+    module = graph.roots[0]
+    symbol = checked.names.modules[module.name].declared[node.name.id]
+    for typical in typical_programs(graph, checked.names, {}, symbol, node, _TYPICAL_BLOCK):
+        program, perspectives = typical.program, typical.perspectives
+        found = Sink()
+        memory = bound_memory(program, perspectives, target, found)
+        plan = plan_synchronisation(program, perspectives, memory, found, checked.settings)
+        if typical.problems or found.has_errors():
+            continue
+        facts = replace(
+            checked, program=program, perspectives=perspectives, memory=memory, plan=plan
+        )
+        yield typical.instance, facts

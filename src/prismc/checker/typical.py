@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from prismc.checker.names.symbols import Names, Symbol
 from prismc.checker.perspectives.check import check_perspectives
+from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.types import typed
 from prismc.checker.types.context import Argument, Request
 from prismc.checker.types.elaborate import Elaboration
@@ -23,7 +24,7 @@ from prismc.frontend.modules import ModuleGraph
 from prismc.hardware.groups import BLOCK, THREAD, WARP, Perspective
 from prismc.hardware.orders import MemoryOrder
 from prismc.hardware.scalars import F32, I32
-from prismc.source.record import replace
+from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
 # Numbers and perspectives that are tried together, the likeliest first.
@@ -62,14 +63,8 @@ def _common(
 ) -> Iterator[Problem]:
     """The problems that all instances have which can be made."""
     common: dict[tuple[str, Span], Problem] | None = None
-    for arguments in _arguments(node):
-        elaboration = Elaboration(graph, names, defines, found := Sink())
-        instance = elaboration.instance(Request(symbol=symbol, arguments=arguments))
-        elaboration.finish()
-        if instance is None or found.has_errors():
-            continue
-        check_perspectives(elaboration.program(), found)
-        problems = {(problem.code, problem.at): problem for problem in found.problems()}
+    for typical in typical_programs(graph, names, defines, symbol, node):
+        problems = {(problem.code, problem.at): problem for problem in typical.problems}
         shared = problems if common is None else {k: p for k, p in common.items() if k in problems}
         if not shared:
             return
@@ -77,6 +72,42 @@ def _common(
     if common is not None:
         note = "for all arguments that were tried: the program makes no instance"
         yield from (replace(problem, notes=(*problem.notes, note)) for problem in common.values())
+
+
+class Typical(Record):
+    """A program that holds one instance of a generic function and what it calls."""
+
+    instance: typed.Instance
+    program: typed.Program
+    perspectives: PerspectiveFacts
+    problems: tuple[Problem, ...]
+
+
+def typical_programs(
+    graph: ModuleGraph,
+    names: Names,
+    defines: Mapping[str, str],
+    symbol: Symbol,
+    node: ast.Function | ast.Kernel,
+    threads: int | None = None,
+) -> Iterator[Typical]:
+    """The instances that can be made for typical arguments, in blocks of so many threads."""
+    for arguments in _arguments(node):
+        elaboration = Elaboration(graph, names, defines, found := Sink())
+        instance = elaboration.instance(
+            Request(symbol=symbol, arguments=arguments, threads=threads)
+        )
+        elaboration.finish()
+        if instance is None or found.has_errors():
+            continue
+        program = elaboration.program()
+        perspectives = check_perspectives(program, found)
+        yield Typical(
+            instance=instance,
+            program=program,
+            perspectives=perspectives,
+            problems=found.problems(),
+        )
 
 
 def _arguments(node: ast.Function | ast.Kernel) -> Iterator[tuple[Argument, ...]]:

@@ -1,26 +1,27 @@
 """A module's page: what it offers, as its author declared and described it, in Markdown.
 
-What the compiler derived is told beside that: the operations that a function inserts, which nobody
-wrote and a caller can rely on. Of a generic function they are those of its instances in the file.
+What the compiler derived is told beside that: the operations that it inserts into a function, and
+what it puts in order around a call, which nobody wrote and a caller can rely on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from prismc.diagnostics.words import counted
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
 from prismc.frontend import ast
 from prismc.frontend.declarations import comment_above, comment_of_module, declaration_text
 from prismc.source.files import SourceFile
+from prismc.source.record import Record
 
 if TYPE_CHECKING:
     from prismc.checker.results import CheckedProgram
     from prismc.driver.sync.account import Function
+    from prismc.frontend.modules import ModuleGraph
 
 _MARKUP = re.compile(r"[*<\\]")
 _DOCUMENTED = (ast.Function, ast.Kernel, ast.Constant, ast.Export)
@@ -28,55 +29,112 @@ _DOCUMENTED = (ast.Function, ast.Kernel, ast.Constant, ast.Export)
 
 def document_file(session: Session, file: SourceFile, title: str) -> str | None:
     """The page of a module; None where the program has errors."""
-    # Only here: the reasons of a plan are not what a check needs.
-    from prismc.driver.sync.account import account_of
-
     checked: CheckedProgram | None = run_stages(session, file, CHECKS)
     if checked is None or session.has_errors() or session.graph is None:
         return None
-    module = session.graph.roots[0]
-    functions = [each for each in account_of(session, checked) if each.file == file.name]
+    accounts = _Accounts(session, session.graph, checked)
     parts = [f"# {title}", *_prose(comment_of_module(file.text))]
-    for node in module.declarations:
-        if isinstance(node, _DOCUMENTED) and not node.name.text.startswith("_"):
-            parts += _entry(node, file, functions)
+    for node in session.graph.roots[0].declarations:
+        if not isinstance(node, _DOCUMENTED) or node.name.text.startswith("_"):
+            continue
+        parts += (f"## {node.name.text}", f"```prism\n{declaration_text(node, file.text)}\n```")
+        parts += _prose(comment_above(file.text, node.span.start))
+        if isinstance(node, ast.Function | ast.Kernel):
+            parts += accounts.told(node)
     return "\n\n".join(parts) + "\n"
 
 
-def _entry(
-    node: ast.Function | ast.Kernel | ast.Constant | ast.Export,
-    file: SourceFile,
-    functions: Sequence[Function],
-) -> Iterator[str]:
-    yield f"## {node.name.text}"
-    yield f"```prism\n{declaration_text(node, file.text)}\n```"
-    yield from _prose(comment_above(file.text, node.span.start))
-    if isinstance(node, ast.Function | ast.Kernel):
-        line = file.position(node.name.span.start).line
-        own = [each for each in functions if each.first_line <= line <= each.last_line]
-        told = dict.fromkeys("\n".join(_synchronisation(each)) for each in own)
-        yield from told
+class _Accounts:
+    """What was derived for the functions of the root file."""
+
+    def __init__(self, session: Session, graph: ModuleGraph, checked: CheckedProgram) -> None:
+        self._session = session
+        self._graph = graph
+        self._checked = checked
+        self._own = self._descriptions(checked)
+
+    def told(self, node: ast.Function | ast.Kernel) -> Iterator[str]:
+        """A list for each kind of instance; of a generic function, for typical arguments."""
+        line = self._session.files.position(node.name.span).line
+        own = [each for each in self._own if each.first_line <= line <= each.last_line]
+        described = own or (self._typical(node) if node.generics else [])
+        lists: dict[str, str] = {}
+        for each in described:
+            lists.setdefault(each.text, each.arguments)
+        for text, arguments in lists.items():
+            yield f"With {arguments}:\n\n{text}" if arguments else text
+
+    def _typical(self, node: ast.Function | ast.Kernel) -> list[_Description]:
+        # Only here: typical instances are not what a check plans.
+        from prismc.checker.check import typical_facts
+
+        target = self._session.options.target
+        return [
+            each
+            for instance, facts in typical_facts(self._graph, self._checked, node, target)
+            for each in self._descriptions(facts)
+            if each.symbol == instance.symbol
+        ]
+
+    def _descriptions(self, checked: CheckedProgram) -> list[_Description]:
+        """What is derived for each function of the root file."""
+        # Only here: the reasons of a plan are not what a check needs.
+        from prismc.driver.sync.account import account_of
+
+        functions = {each.symbol: each for each in account_of(self._session, checked)}
+        return [
+            _Description(
+                symbol=symbol,
+                arguments=function.title.partition(" with ")[2],
+                first_line=function.first_line,
+                last_line=function.last_line,
+                text="\n".join(_synchronisation(function, _inside(checked, functions, symbol))),
+            )
+            for symbol, function in functions.items()
+            if function.file == self._session.root
+        ]
 
 
-def _synchronisation(function: Function) -> Iterator[str]:
+class _Description(Record):
+    """What is derived for an instance, as a list of points, and where its function stands."""
+
+    symbol: str
+    arguments: str
+    first_line: int
+    last_line: int
+    text: str
+
+
+def _inside(
+    checked: CheckedProgram, functions: Mapping[str, Function], symbol: str
+) -> dict[str, int]:
+    """The operations of a function and of those that it calls: how many of each kind."""
+    from prismc.checker.types.walk import calls_in
+
+    reached, waiting = {symbol: None}, [symbol]
+    titles: dict[str, int] = {}
+    while waiting:
+        current = waiting.pop()
+        for operation in functions[current].operations if current in functions else ():
+            titles[operation.title] = titles.get(operation.title, 0) + 1
+        body = checked.program.bodies.get(current)
+        for call in calls_in(body.statements) if body is not None else ():
+            if call.callee.symbol not in reached:
+                reached[call.callee.symbol] = None
+                waiting.append(call.callee.symbol)
+    return titles
+
+
+def _synchronisation(function: Function, inside: Mapping[str, int]) -> Iterator[str]:
     """What the function does, and what the compiler does around its calls."""
-    yield f"- Synchronises inside: {_inserted(function)}."
+    listed = [f"{title}, in {n} places" if n > 1 else title for title, n in inside.items()]
+    yield f"- Synchronises inside, calls included: {'; '.join(listed) or 'nothing'}."
     for each in function.required:
         kind = "uses" if each.writes else "writes"
         place = "earlier" if each.is_before else "later"
         when = "before" if each.is_before else "after"
         words = f"{place} {kind} of `{each.root}` by other threads are put {when} it"
         yield f"- Around a call: {words}."
-
-
-def _inserted(function: Function) -> str:
-    """`2 operations: block barrier of block[1], ..`, each kind once."""
-    titles = [operation.title for operation in function.operations]
-    if not titles:
-        return "none"
-    kinds = {title: titles.count(title) for title in titles}
-    listed = [f"{title}, {n} times" if n > 1 else title for title, n in kinds.items()]
-    return f"{counted(len(titles), 'operation')}: {'; '.join(listed)}"
 
 
 def _prose(comment: str) -> Iterator[str]:
