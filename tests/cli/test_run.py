@@ -106,6 +106,8 @@ def test_files(tmp_path: Path) -> None:
          "1e+30 is no i32"),
         (["--arg", "n=nan", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
          "`n`: nan is no i32"),
+        (["--arg", "n=-1e400", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],
+         "`n`: -inf is no i32"),
         (["--arg", "n=4", "--arg", "a=2", "--arg", "x=7", "--arg", "y=zeros(4)"],
          "`x` is an array of f32"),
         (["--arg", "n=zeros(3)", "--arg", "a=2", "--arg", "x=zeros(4)", "--arg", "y=zeros(4)"],

@@ -60,6 +60,15 @@ def test_sectors_of_strided_loads(step: int, sectors: int) -> None:
     assert traffic.least_sectors == 8
 
 
+def test_lanes_that_share_an_element_need_its_sector_once() -> None:
+    source = (
+        'extern "C" __global__ void shared_by_four(const float* in, float* out) {\n'
+        "    out[threadIdx.x] = in[threadIdx.x / 4];\n}\n"
+    )
+    traffic = _profile(source, 64, np.zeros(16, np.float32), np.zeros(64, np.float32)).totals()[1]
+    assert traffic.sectors == traffic.least_sectors == 2 * (1 + 4)
+
+
 def test_vector_accesses_go_by_quarter_warps() -> None:
     source = (
         'extern "C" __global__ void wide(float4* out) {\n'

@@ -119,16 +119,17 @@ def scalar_argument(parameter: Parameter, value: Any) -> Any:
     number = value.item() if isinstance(value, np.generic) else value
     if not isinstance(number, bool | int | float):
         raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not {value!r}")
-    if dtype.kind in "iu" and (number != int(number) or not _fits(int(number), dtype)):
+    if dtype.kind in "iu" and not _fits(number, dtype):
         raise RunError(f"`{parameter.name}`: {number} is no {parameter.dtype}")
     if parameter.dtype == "bf16":
         return to_bf16(np.array([number], np.float32))[0]
     return dtype.type(number)
 
 
-def _fits(number: int, dtype: np.dtype[Any]) -> bool:
+def _fits(number: float, dtype: np.dtype[Any]) -> bool:
+    """Whether a number, which may be infinite or none, is a value of an integer type."""
     limits = np.iinfo(dtype)
-    return int(limits.min) <= number <= int(limits.max)
+    return int(limits.min) <= number <= int(limits.max) and number == int(number)
 
 
 def to_bf16(values: Array) -> Array:

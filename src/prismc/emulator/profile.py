@@ -174,8 +174,8 @@ def _sectors(lanes: Lanes, offsets: Lanes, size: int) -> Traffic:
     keys = warps * (1 << 40) + offsets // _SECTOR
     if spread > 1:
         keys = (keys[:, None] + np.arange(spread)).reshape(-1)
-    per_warp = np.bincount(warps - warps.min())
-    least = -(-(per_warp * size) // _SECTOR)
+    elements = np.unique(warps * (1 << 40) + offsets) >> 40  # lanes may share one
+    least = -(-(np.bincount(elements - elements[0]) * size) // _SECTOR)
     return Traffic(sectors=len(np.unique(keys)), least_sectors=int(least.sum()))
 
 
