@@ -128,14 +128,15 @@ class RaceReports:
             return Kind.RACE, f"{message}, with nothing that orders the two", help
         side = "reading" if handover.released else "writing"
         place, fence = (
-            (handover.reader, "acquire it, or put a fence behind it")
+            (handover.reader, "acquire it, or put a fence behind it,")
             if handover.released
-            else (handover.writer, "release it, or put a fence before it")
+            else (handover.writer, "release it, or put a fence before it,")
         )
         return (
             Kind.ORDER,
             f"{message}; the value that passed between them has no order on the {side} side",
-            f"`{place.opcode}` (PTX line {place.line}) hands over: {fence}",
+            f"`{place.opcode}` (PTX line {place.line}) hands over: {fence} "
+            "at a scope that includes both threads",
         )
 
     def _thread(self, number: int, run: Run) -> ThreadId:

@@ -235,11 +235,12 @@ class Signals:
             return
         width = known.row_width
         need = max(signal.spread, self._needed(batch, own // width, signal.thread // width))
-        view = signal.views.get(need, 0) if qualifiers.scope >= need else 0
-        acquires = qualifiers.strength.acquires
+        view = signal.views.get(need, 0)
+        reaches = qualifiers.scope >= need
+        acquires = qualifiers.strength.acquires and reaches
         key = (own // width, signal.thread // width)
         self.handovers[key] = Handover(region, signal.stamp, signal.site, site, view > 0, acquires)
-        if not view:
+        if not view or not reaches:
             return
         if acquires:
             self.clocks.learn(known, np.array([lane]), view)

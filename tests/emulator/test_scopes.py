@@ -1,4 +1,4 @@
-"""Atomics at block scope exclude the threads of one block only (PTX ISA 8.5, scopes)."""
+"""Scopes (PTX ISA 8.5): what is atomic, released or acquired for one block only."""
 
 from __future__ import annotations
 
@@ -74,3 +74,30 @@ def test_a_fence_of_another_thread_comes_too_late() -> None:
     found, _ = _findings(FLAG.replace("INSIDE", "").replace("BEHIND", fence), 8)
     assert {finding.kind for finding in found} == {Kind.RACE}
     assert "before the barrier that lets this one go on" in found[0].help
+
+
+HAND_OVER = """
+__device__ int flag;
+extern "C" __global__ void hand_over(const int* x, int* y) {
+    if (threadIdx.x) return;
+    if (blockIdx.x == 0) {
+        y[0] = x[0];
+        asm volatile("st.release.gpu.global.u32 [%0], 1;" :: "l"(&flag) : "memory");
+    } else {
+        int set;
+        do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                        : "=r"(set) : "l"(&flag) : "memory");
+        while (!set);
+        y[1] = y[0];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("narrow", "side"), [("release", "writing"), ("acquire", "reading")])
+def test_the_side_whose_scope_is_too_narrow(narrow: str, side: str) -> None:
+    assert not _findings(HAND_OVER, 4)[0]
+    found, _ = _findings(HAND_OVER.replace(f"{narrow}.gpu", f"{narrow}.cta"), 1)
+    assert {finding.kind for finding in found} == {Kind.ORDER}
+    assert f"no order on the {side} side" in found[0].message
+    assert "at a scope that includes both threads" in found[0].help
