@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from prismc.driver.pipeline import CHECKS, run_stages
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prismc.driver.sync.account import Function
     from prismc.frontend.modules import ModuleGraph
 
+_INSTANCES = 2  # typical ones of a generic function: a warp's and a block's
 _MARKUP = re.compile(r"[*<\\]")
 _DOCUMENTED = (ast.Function, ast.Kernel, ast.Constant, ast.Export)
 
@@ -69,9 +70,10 @@ class _Accounts:
         from prismc.checker.check import typical_facts
 
         target = self._session.options.target
+        typical = typical_facts(self._graph, self._checked, node, target)
         return [
             each
-            for instance, facts in typical_facts(self._graph, self._checked, node, target)
+            for instance, facts in islice(typical, _INSTANCES)
             for each in self._descriptions(facts)
             if each.symbol == instance.symbol
         ]
