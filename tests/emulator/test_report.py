@@ -59,6 +59,43 @@ def test_prism_has_lines_but_no_columns(tmp_path: Path, capsys: pytest.CaptureFi
     assert "16 |                 mine[0] = a * x[i] + mine[0]\n" in shown
 
 
+HANDED_OVER = """@requires(grid[1], block[1], thread[160])
+@launch(threads = 160)
+kernel handed(n: int, x: ptr(const f32), y: ptr(f32)):
+    partition y as whole @ block[1] at 0:
+        group block[1]:
+            shared S: f32[32]
+            claim whole as out @ warp[4]:
+                for k in range(n):
+                    claim S as slot @ warp[1]:
+                        split warp:
+                            case 4:
+                                pass
+                            case 1:
+                                l: int @ thread[1] = id()
+                                partition slot as own @ thread[1] at l:
+                                    own[0] = x[k * 32 + l]
+                    split warp:
+                        case 4:
+                            t: int @ thread[1] = id()
+                            partition out as own @ thread[1] at t:
+                                own[0] += S[31 - t % 32]
+"""
+
+
+def test_helpers_of_the_generated_text_are_no_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "handed.prism"
+    path.write_text(HANDED_OVER)
+    arguments = ["--grid", "1", "--arg", "n=1", "--arg", "x=ones(32)", "--arg", "y=ones(128)"]
+    assert prismc(["run", str(path), *arguments, "--drop-sync", "4"]) == 1
+    shown = capsys.readouterr().out
+    assert "handed.prism:21 (`mbarrier" in shown
+    assert ".cu:" not in shown
+    assert "make all arrivals" in shown
+
+
 def test_json_names_the_same_places() -> None:
     (entry,) = record_of(_racy())["findings"]
     assert [place["line"] for place in entry["at"]["source"]] == [5]

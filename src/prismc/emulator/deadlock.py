@@ -16,6 +16,7 @@ from prismc.emulator.units.barriers import BlockBarriers
 from prismc.emulator.units.mbarriers import MBarriers
 
 _MEND_LOOP = "make sure that the thread it waits for reaches the store on every path"
+_MEND_MBARRIER = "make all arrivals and copies that the phase counts happen on every path"
 _MEND_GRID = "launch no more blocks than run at a time, or wait only for blocks that started before"
 
 
@@ -118,7 +119,8 @@ def _loop(launch: Launch, batch: Batch, resting: Resting, unstarted: int) -> Non
         _phase(launch, batch, watched, np.flatnonzero(mask))
     if not launch.findings.is_new(Kind.DEADLOCK, site, times=group.lanes):
         return
-    message, help = _why(batch, watched), _MEND_LOOP
+    is_phase = watched is not None and watched.form.name == "mbarrier"
+    message, help = _why(batch, watched), _MEND_MBARRIER if is_phase else _MEND_LOOP
     if unstarted:
         resident = launch.schedule.plan.resident
         blocks = "1 block has" if unstarted == 1 else f"{unstarted} blocks have"

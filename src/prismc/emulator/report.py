@@ -54,14 +54,14 @@ def _paragraph(finding: Finding, module: Module, files: Files | None) -> str:
 
 def _excerpt(finding: Finding, module: Module, files: Files) -> list[str]:
     """The lines of the fault, of the calls it came by, and of the other access, if it is there."""
-    chain = [_source(location, module, files) for location in _chain(finding.site)]
+    chain = [_source(location, module, files) for location in _chain(finding.site, module)]
     first = chain[0] if chain else None
     if first is None:
         return []
     places = [(first, "")] + [(place, "called here") for place in chain[1:]]
     places += [
         (_source(location, module, files), finding.other_role or "other")
-        for location in _chain(finding.other)[:1]
+        for location in _chain(finding.other, module)[:1]
     ]
     file = first[0]
     marks: dict[int, Mark] = {}
@@ -74,14 +74,21 @@ def _excerpt(finding: Finding, module: Module, files: Files) -> list[str]:
     return [f"  {row}" for row in draw_excerpt(file, drawn, width, plain)]
 
 
-def _chain(site: Instruction | None) -> list[Location]:
-    """Where an instruction was written, then the calls it was inlined into."""
+def _chain(site: Instruction | None, module: Module) -> list[Location]:
+    """Where an instruction was written, then the calls it was inlined into.
+
+    What the compiler of Prism calls in its CUDA C++ stands in no file: the call is the place.
+    """
     found = []
     location = None if site is None else site.location
     while location is not None:
         found.append(location)
         location = location.inlined_at
-    return found
+    names = [module.files.get(each.file, "") for each in found]
+    of_prism = [
+        each for each, name in zip(found, names, strict=True) if name.endswith(_WITHOUT_COLUMNS)
+    ]
+    return of_prism or found
 
 
 def _source(location: Location, module: Module, files: Files) -> tuple[SourceFile, int] | None:
@@ -105,7 +112,7 @@ def places(site: Instruction | None, module: Module) -> list[str]:
     """Where an instruction stands: its source line, then the calls it was inlined into."""
     if site is None:
         return ["(no instruction)"]
-    found = [_spelled(location, module) for location in _chain(site)]
+    found = [_spelled(location, module) for location in _chain(site, module)]
     if not found:
         return [f"{module.name}:{site.line} `{site.opcode}`"]
     return [f"{found[0]} (`{site.opcode}`, PTX line {site.line})", *found[1:]]
@@ -171,7 +178,7 @@ def _place(site: Instruction | None, module: Module) -> dict[str, Any] | None:
     if site is None:
         return None
     chain = []
-    for location in _chain(site):
+    for location in _chain(site, module):
         name = module.files.get(location.file, "")
         column = _column(name, location)
         chain.append({"file": name, "line": location.line, "column": column})

@@ -208,8 +208,17 @@ class Signatures(Attributes):
             allowed = (*allowed, ArrayType)
         if isinstance(type_, allowed):
             return True
-        where = "as a kernel's parameter" if kind is typed.InstanceKind.KERNEL else "here"
-        self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where=where))
+        if kind is not typed.InstanceKind.KERNEL:
+            self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where="here"))
+            return False
+        self.report(
+            TypeNotAllowed(
+                at=node.type.span,
+                type=show(type_),
+                where="as a kernel's parameter",
+                advice="pass a pointer to memory, `ptr(T)` or `ptr(const T)`, or a scalar",
+            )
+        )
         return False
 
     def _results(
