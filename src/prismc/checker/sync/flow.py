@@ -182,8 +182,9 @@ class State:
             return
         behind = self._pending.setdefault(self._conflicts.memory_of(pending.access), {})
         key = (pending.access.number, pending.crossed)
-        known = behind.get(key)
-        behind[key] = pending if known is None else _merged(known, pending)
+        known = behind.setdefault(key, pending)
+        if known is not pending:
+            behind[key] = _merged(known, pending)
         if key not in self._position:
             self._position[key] = len(self._position)
             self._keys.setdefault(key[0], []).append(key)

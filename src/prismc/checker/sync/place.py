@@ -353,23 +353,28 @@ class Circle:
     def _repaired(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
         """With further barriers for paths that the circle does not show: from `continue`, or from
         what is evaluated once before the loop."""
-        while not self.around.speaks_alone and (found := self._open(chosen, gaps)) is not None:
-            gap = self._gap_for(found, chosen, gaps)
-            if gap is None:
+        found = None if self.around.speaks_alone else self._open(chosen, gaps)
+        while found is not None:
+            more, rest = self._settled(found, chosen, gaps)
+            if more is gaps:
                 break
-            gaps = {gap: found, **gaps}
+            gaps, found = more, rest
         return gaps
 
-    def _gap_for(self, conflict: Conflict, chosen: list[Planned], gaps: Gaps) -> int | None:
-        """A gap where a barrier settles a conflict: just before the later access, or any."""
+    def _settled(
+        self, conflict: Conflict, chosen: list[Planned], gaps: Gaps
+    ) -> tuple[Gaps, Conflict | None]:
+        """With a gap where a barrier settles a conflict, just before the later access, or any; and
+        the conflict that is open then. The same gaps where none does."""
         latest = _nodes_by_access(chosen).get(conflict.later.number, 0)
         candidates: list[int] = [latest, *range(self.size + 1)]
         for gap in candidates:
             if gap not in gaps:
-                rest = self._open(chosen, {gap: conflict, **gaps})
+                more = {gap: conflict, **gaps}
+                rest = self._open(chosen, more)
                 if rest is None or (rest.earlier, rest.later) != (conflict.earlier, conflict.later):
-                    return gap
-        return None
+                    return more, rest
+        return gaps, conflict
 
     def _open(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
         """A conflict with an earlier iteration, or with what comes before the loop's body; inside
