@@ -96,6 +96,9 @@ EFFECTS: dict[type[Op], Effect] = {
 }
 
 
+_MISSED = WRITES | Effect.SYNCHRONISES | LEAVES
+
+
 def effects_of(op: Op) -> Effect:
     """What `op` does, its nested regions included. A loop's own exits stay inside it."""
     effects = EFFECTS[type(op)]
@@ -114,4 +117,4 @@ def is_pure(op: Op) -> bool:
 
 def is_droppable(op: Op) -> bool:
     """Whether nothing but the results of `op` can be missed."""
-    return not op.is_terminator and not effects_of(op) & (WRITES | Effect.SYNCHRONISES | LEAVES)
+    return not op.is_terminator and not effects_of(op) & _MISSED

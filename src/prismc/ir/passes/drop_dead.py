@@ -52,7 +52,7 @@ class _Needs:
                 needed.update(_kept(values, carried))
             case Return(values=values):
                 needed.update(values)
-            case _ if is_droppable(op) and needed.isdisjoint(op.results):
+            case _ if needed.isdisjoint(op.results) and is_droppable(op):
                 return
             case If(condition=condition):
                 needed.add(condition)
@@ -93,7 +93,7 @@ class _Sweep:
                 return op if all(yielded) else replace(op, values=_kept(values, yielded))
             case Break(values=values) | Continue(values=values):
                 return op if all(carried) else replace(op, values=_kept(values, carried))
-            case _ if is_droppable(op) and self._needed.isdisjoint(op.results):
+            case _ if self._needed.isdisjoint(op.results) and is_droppable(op):
                 return None
             case If():
                 return self._if(op, carried)

@@ -6,7 +6,6 @@ in the same region or around it.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Hashable
 
 from prismc.ir.core import Function, Op, Region, Value
@@ -33,13 +32,16 @@ class ShareValues(Pass):
 class _Sharer(Rewriter):
     def __init__(self) -> None:
         super().__init__()
-        self._seen: ChainMap[Hashable, tuple[Value, ...]] = ChainMap()
+        self._seen: dict[Hashable, tuple[Value, ...]] = {}
+        self._own: list[Hashable] = []  # what was first seen in the region
         self._numbers: dict[Value, int] = {}
 
     def region(self, region: Region) -> Region:
-        self._seen = self._seen.new_child()
+        around, self._own = self._own, []
         rebuilt = super().region(region)
-        self._seen = self._seen.parents
+        for key in self._own:
+            del self._seen[key]
+        self._own = around
         return rebuilt
 
     def rewrite(self, op: Op) -> tuple[Op, ...]:
@@ -49,6 +51,7 @@ class _Sharer(Rewriter):
         earlier = self._seen.get(key)
         if earlier is None:
             self._seen[key] = op.results
+            self._own.append(key)
             return (op,)
         for result, same in zip(op.results, earlier, strict=True):
             self.replaced[result] = same
