@@ -39,14 +39,19 @@ class Evaluator:
 
     def __init__(self, bodies: dict[typed.Instance, typed.Body]) -> None:
         self._bodies = bodies
+        self._found: dict[tuple[object, ...], Number] = {}
         self._steps = 0
         self._steps_before = 0
 
     def value(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
         """The result of a call; None if it is not known or takes too long to find."""
+        # 0.0 and -0.0 are equal and not the same.
+        key = (callee, *map(repr, arguments))
+        if key in self._found:
+            return self._found[key]
         self._steps = 0
         try:
-            return self._call(callee, arguments)
+            return self._found.setdefault(key, self._call(callee, arguments))
         except (NotKnown, RecursionError):
             return None
         finally:

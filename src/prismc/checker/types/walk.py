@@ -112,38 +112,45 @@ def place_operands(place: typed.Place) -> tuple[typed.Expression, ...]:
             return ()
 
 
+def _of_places(places: tuple[typed.Place, ...]) -> tuple[typed.Expression, ...]:
+    return tuple(operand for place in places for operand in place_operands(place))
+
+
+def _of_asm(asm: typed.Asm) -> tuple[typed.Expression, ...]:
+    return (*_of_places((*asm.outputs, *asm.updates)), *asm.inputs)
+
+
+def _of_narrow(narrow: typed.Narrow) -> tuple[typed.Expression, ...]:
+    return tuple(expression for view in narrow.views for expression in _view_operands(view))
+
+
+# By class, as for expressions. What is not here has no operands.
+_STATEMENT_OPERANDS: Mapping[
+    type[typed.Statement], Callable[[Any], tuple[typed.Expression, ...]]
+] = {
+    typed.Declare: lambda node: () if node.value is None else (node.value,),
+    typed.DeclareSeveral: lambda node: (node.call,),
+    typed.Evaluate: lambda node: (node.call,),
+    typed.Assign: lambda node: (*place_operands(node.place), node.value),
+    typed.AssignSeveral: lambda node: (*_of_places(node.places), *node.values),
+    typed.LoadInto: attrgetter("array", "first", "pointer", "index"),
+    typed.If: lambda node: (node.condition,),
+    typed.While: lambda node: (node.condition,),
+    typed.Assert: lambda node: (node.condition,),
+    typed.Assume: lambda node: (node.condition,),
+    typed.For: attrgetter("start", "stop", "step"),
+    typed.Return: attrgetter("values"),
+    typed.Print: attrgetter("arguments"),
+    typed.Finish: lambda node: (node.counter,),
+    typed.Narrow: _of_narrow,
+    typed.Asm: _of_asm,
+}
+
+
 def statement_operands(statement: typed.Statement) -> tuple[typed.Expression, ...]:
     """The expressions of a statement itself, those of its places included, not of its bodies."""
-    match statement:
-        case typed.Declare(value=value):
-            return () if value is None else (value,)
-        case typed.DeclareSeveral(call=call) | typed.Evaluate(call=call):
-            return (call,)
-        case typed.Assign(place=place, value=value):
-            return (*place_operands(place), value)
-        case typed.AssignSeveral(places=places, values=values):
-            return (*(e for place in places for e in place_operands(place)), *values)
-        case typed.LoadInto(array=array, first=first, pointer=pointer, index=index):
-            return (array, first, pointer, index)
-        case typed.If(condition=condition) | typed.While(condition=condition):
-            return (condition,)
-        case typed.Assert(condition=condition) | typed.Assume(condition=condition):
-            return (condition,)
-        case typed.For(start=start, stop=stop, step=step):
-            return (start, stop, step)
-        case typed.Return(values=values):
-            return values
-        case typed.Print(arguments=arguments):
-            return arguments
-        case typed.Finish(counter=counter):
-            return (counter,)
-        case typed.Narrow(views=views):
-            return tuple(e for view in views for e in _view_operands(view))
-        case typed.Asm(outputs=outputs, updates=updates, inputs=inputs):
-            places = (*outputs, *updates)
-            return (*(e for place in places for e in place_operands(place)), *inputs)
-        case _:
-            return ()
+    found = _STATEMENT_OPERANDS.get(type(statement))
+    return () if found is None else found(statement)
 
 
 def _view_operands(view: typed.View) -> Iterator[typed.Expression]:
