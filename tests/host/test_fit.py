@@ -35,7 +35,7 @@ def _fit(code: str, device: int) -> str:
     digits, kind = name.removeprefix("sm_"), " "
     if not digits[-1].isdigit():
         digits, kind = digits[:-1], digits[-1]
-    target = f'prism_target_{{"{name}", {digits}, \'{kind}\'}}'
+    target = f"prism_target_{{\"{name}\", {digits}, '{kind}'}}"
     return f"    {{ const prism_target_ target = {target};\n      " + (
         f'std::printf("%d\\n", prism_fit_(&target, {"true" if ptx else "false"}, {device})); }}\n'
     )
@@ -45,7 +45,7 @@ def test_code_is_chosen_as_the_guide_says(saxpy: Path, tmp_path: Path) -> None:
     calls = [
         _fit(code, device) for device, (runs, fails) in CASES.items() for code in (*runs, *fails)
     ]
-    text = "#include <cstdio>\n#include \"saxpy.h\"\nint main()\n{\n" + "".join(calls) + "}\n"
+    text = '#include <cstdio>\n#include "saxpy.h"\nint main()\n{\n' + "".join(calls) + "}\n"
     host = program(tmp_path, text, f"-I{saxpy}")
     fits = iter(map(int, execute(host, None).stdout.split()))
     for device, (runs, fails) in CASES.items():

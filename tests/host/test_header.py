@@ -125,7 +125,9 @@ def test_the_toolkits_own_types_are_taken(tmp_path: Path, before: bool) -> None:
         f"#include <{name}.h>\n" for name in ("cuda_fp16", "cuda_bf16", "vector_types", "cuda")
     )
     ours = '#include "k.h"\n'
-    text = (theirs + ours if before else ours + theirs) + """
+    text = (
+        (theirs + ours if before else ours + theirs)
+        + """
 void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, CUtensorMap *w);
 void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, CUtensorMap *w)
 {
@@ -138,6 +140,7 @@ void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, CUtensorMa
     (void)every_t(t);
 }
 """
+    )
     done = compiled(CPP17, tmp_path, text, "-isystem", str(toolkit()), "-fsyntax-only")
     assert (done.returncode, done.stderr) == (0, "")
     wrong = text.replace("every_q(q)", "every_p(q)")
@@ -192,9 +195,7 @@ template <class R, class... A> struct same<R (*)(A...)> {
         if line.startswith("    X(")
     ]
     assert len(fields) > 20
-    text += "".join(
-        f"#define NAMED_{field} {name.strip(chr(34))}\n" for field, name, _ in fields
-    )
+    text += "".join(f"#define NAMED_{field} {name.strip(chr(34))}\n" for field, name, _ in fields)
     text += "PRISM_DRIVER_(SAME)\n"
     options = (f"-I{saxpy}", "-isystem", str(toolkit()), "-fsyntax-only")
     done = compiled(CPP17, tmp_path, text, *options)

@@ -129,8 +129,7 @@ def test_examples_compute_what_numpy_does(driver: Path, tmp_path: Path) -> None:
     for name in LAUNCHES:
         build(EXAMPLES / f"{name}.prism", tmp_path, targets=(_target(name),))
     kernels = {
-        name: json.loads((tmp_path / f"{name}.json").read_text())["kernels"][0]
-        for name in LAUNCHES
+        name: json.loads((tmp_path / f"{name}.json").read_text())["kernels"][0] for name in LAUNCHES
     }
     launches = {
         name: sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
@@ -300,9 +299,7 @@ def test_without_a_driver(host: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ptx", "cubin"])
-def test_images_from_a_file(
-    host_with_files: Path, driver: Path, tmp_path: Path, kind: str
-) -> None:
+def test_images_from_a_file(host_with_files: Path, driver: Path, tmp_path: Path, kind: str) -> None:
     build(EXAMPLES / "saxpy.prism", tmp_path, "--emit", kind)
     said = execute(host_with_files, driver, "right", str(tmp_path / f"saxpy.{kind}")).stdout
     # The CPU driver takes no machine code.

@@ -6,8 +6,8 @@ A fence holds assignments of NumPy expressions to the kernel's parameters and to
     check: EXPRESSION       arrays that the kernel may write have their content after the launch
     finds: BOUNDS           the emulator must find a fault of this kind, and no other
 
-(`np`, `ml_dtypes`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line, no fault may
-be found.
+(`np`, `ml_dtypes`, a seeded `rng` and the emulator's `Buffer` are there). Without a `finds:` line,
+no fault may be found.
 """
 
 from __future__ import annotations

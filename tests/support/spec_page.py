@@ -13,8 +13,8 @@ Fences that start with `# file name.prism` and follow one another under one head
 one program, whose root is `main.prism` or else the first. `# flags: --target sm_75`, or flags after
 `prism` on the fence's line, are command-line options. `expect barriers: 2` after the fence counts
 the full barriers and warp synchronisations of the plan; `expect barriers: 2 at lines 4, 7` names
-the statements that they stand at too. `expect plan: 1 block barrier, 2 mbarrier` counts all operations
-of the plan by their kind.
+the statements that they stand at too. `expect plan: 1 block barrier, 2 mbarrier` counts all
+operations of the plan by their kind.
 """
 
 from __future__ import annotations

@@ -10,6 +10,3 @@ class ClustersUnsupported(Problem):
     title = "clusters are not supported yet"
     message = "`cluster =` above 1 is not supported yet"
     help_text = "launch single blocks: `block[1]`"
-
-
-

@@ -123,9 +123,7 @@ class Progress:
 
 
 @contextmanager
-def progress(
-    steps: int, what: str, done: str = "compiled", least: int = 2
-) -> Iterator[Progress]:
+def progress(steps: int, what: str, done: str = "compiled", least: int = 2) -> Iterator[Progress]:
     """A progress bar on standard error, if that is a terminal, for `least` steps or more."""
     if steps < least or not sys.stderr.isatty():
         yield Progress()

@@ -22,7 +22,9 @@ from prismc.source.version import VERSION
 
 Json = dict[str, object]
 
-_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _LINK = re.compile(r"\[([^\[\]]*)\](?=\()")
 
 

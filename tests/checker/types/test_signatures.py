@@ -143,7 +143,7 @@ unsafe def e2(p: async ptr(f32)):
     x := completion()  #! P0348
 
 @requires(thread[1])
-@effects(writes(p), completes(bulk_group, bytes = 4), completes(later), agent(bulk_load, wgmma))  #! P0371 P0371 P0371
+@effects(completes(bulk_group, bytes = 4), completes(x), agent(wgmma, wgmma))  #! P0371 P0371 P0371
 unsafe def e3(p: async ptr(f32)):
     pass
 

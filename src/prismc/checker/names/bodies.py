@@ -338,9 +338,7 @@ class BodyResolver:
             known = ADVICE.get(node.name)
             advice = known or did_you_mean(node.name, candidates, otherwise)
             fixes = () if known else spelling_fix(node.span, node.name, candidates)
-            self._sink.report(
-                UnknownName(at=node.span, name=node.name, advice=advice, fixes=fixes)
-            )
+            self._sink.report(UnknownName(at=node.span, name=node.name, advice=advice, fixes=fixes))
 
 
 def _stated(at: ast.At | None) -> ast.Expression | None:

@@ -82,6 +82,4 @@ def _refuse(
         return
     assert isinstance(value, typed.Read)
     note = Related(at=function.span, message=f"`{value.variable.name}` has this index function")
-    sink.report(
-        MappedElsewhere(at=value.span, name=value.variable.name, use=use, related=(note,))
-    )
+    sink.report(MappedElsewhere(at=value.span, name=value.variable.name, use=use, related=(note,)))

@@ -1,10 +1,10 @@
 """Proofs by the SMT solver z3 that two accesses never touch one element (`--footprints smt`).
 
 Evaluation decides what is known for every thread; this is for what depends on run-time values:
-`t / n * m + t % n` with m >= n. Both accesses are written down as integers with the conditions around
-them, and z3 is asked for two threads that meet. Whatever cannot be written down may be anything, so
-only "impossible" is an answer; the solver gives up after a while. Integers do not wrap, as in the
-rest of the analysis.
+`t / n * m + t % n` with m >= n. Both accesses are written down as integers with the conditions
+around them, and z3 is asked for two threads that meet. Whatever cannot be written down may be
+anything, so only "impossible" is an answer; the solver gives up after a while. Integers do not
+wrap, as in the rest of the analysis.
 
 Imported only when asked for: z3 is an extra (`prismc[smt]`).
 """
@@ -315,7 +315,7 @@ class _Side:
 
 
 def _divided(left: Any, right: Any) -> Any:
-    """Division as the language has it: towards zero. z3's leaves a remainder that is not negative."""
+    """Division as the language has it: towards zero. z3's remainder is never negative."""
     return z3.If(left >= 0, left / right, -(-left / right))
 
 

@@ -63,6 +63,4 @@ class InstanceSink(Sink):
         if self._is_silent:
             return
         instance = self._instance
-        self._sink.report(
-            with_origin(problem, instance.generics, instance.origin, instance.chain)
-        )
+        self._sink.report(with_origin(problem, instance.generics, instance.origin, instance.chain))
