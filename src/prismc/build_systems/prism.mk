@@ -7,6 +7,7 @@
 #   CPPFLAGS += -I$(PRISM_DIR)
 #   main.o: $(PRISM_HEADERS)
 #   program: main.o $(PRISM_OBJECTS)
+#   	$(CXX) $^ $(shell prismc --libs) -o $@
 #
 # Each source gives an object, a header and a record in the folder PRISM_DIR. Files of one name in
 # different folders would meet there: give sources names of their own.
@@ -43,6 +44,8 @@ $(foreach source,$(PRISM_SOURCES),$(eval $(call prism-rule,$(source))))
 # Named here, the outputs are no intermediate files, which make would remove.
 $(PRISM_OBJECTS) $(PRISM_HEADERS) $(PRISM_RECORDS): $(PRISM_DIR)/.settings
 
+# Made along with the outputs; without a rule make would try its own, and `saxpy%o` makes `saxpy.d.o`.
+$(PRISM_OBJECTS:.o=.d): ;
 -include $(wildcard $(PRISM_OBJECTS:.o=.d))
 
 .DEFAULT_GOAL := $(prism-goal)
