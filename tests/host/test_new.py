@@ -10,6 +10,9 @@ import pytest
 from host.support import ROOT, printed_by, require
 from prismc.cli.main import run
 
+# The plugin is named on the command line, whether or not it is installed as an entry point.
+PLUGIN = {"PYTHONPATH": str(ROOT / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +42,7 @@ def test_a_python_package(tmp_path: Path) -> None:
     folder = tmp_path / "my-Package"
     assert (folder / "src" / "my_package" / "axpy.prism").is_file()
     command = [sys.executable, "-m", "pytest", "-p", "prismc.pytest_plugin"]
-    assert "6 passed in" in printed_by(command, folder, PYTHONPATH=str(ROOT / "src"))
+    assert "6 passed in" in printed_by(command, folder, **PLUGIN)
 
 
 def test_its_code_has_the_usual_layout(tmp_path: Path) -> None:
@@ -78,5 +81,5 @@ def test_the_python_example() -> None:
         "no:cacheprovider",
     ]
     folder = ROOT / "examples" / "python-package"
-    said = printed_by(command, folder, PYTHONPATH=str(ROOT / "src"), PYTHONDONTWRITEBYTECODE="1")
+    said = printed_by(command, folder, **PLUGIN, PYTHONDONTWRITEBYTECODE="1")
     assert "8 passed in" in said

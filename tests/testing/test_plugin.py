@@ -30,6 +30,8 @@ SRC = Path(__file__).parents[2] / "src"
 def _pytest(folder: Path, *arguments: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-p", "prismc.pytest_plugin", "-v", *arguments]
     environment = os.environ | {"PYTHONPATH": str(SRC), "PYTEST_ADDOPTS": ""}
+    # Named above, whether or not it is installed as an entry point.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
