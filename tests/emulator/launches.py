@@ -65,9 +65,7 @@ def _look_back(random: Random) -> Launch:
 def _divergence(random: Random) -> Launch:
     data = random.integers(1, 1000, 300, np.uint32)
     expected = [_collatz(i, int(x)) for i, x in enumerate(data[:290])] + [0] * 10
-    return Launch(
-        3, 128, [data, np.zeros_like(data), 290], {1: np.array(expected, np.uint32)}
-    )
+    return Launch(3, 128, [data, np.zeros_like(data), 290], {1: np.array(expected, np.uint32)})
 
 
 def _collatz(i: int, start: int) -> int:

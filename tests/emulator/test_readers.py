@@ -45,7 +45,9 @@ def test_lanes_of_a_warp_that_read_together(absent: int | None) -> None:
 
 
 # Each lane reads in a turn of its own, between which the clock goes on.
-TURNS = HEADER + """
+TURNS = (
+    HEADER
+    + """
 extern "C" __global__ void turns(int* out, unsigned tellers, int count) {
     __shared__ int s;
     __shared__ unsigned long long done, other;
@@ -62,6 +64,7 @@ extern "C" __global__ void turns(int* out, unsigned tellers, int count) {
     }
 }
 """
+)
 
 
 @pytest.mark.parametrize("absent", [None, 0, 1, 13, 31])
@@ -109,7 +112,9 @@ def test_blocks(absent: int) -> None:
 
 # Within one block: lane 0 of each warp does not wait for its warp before it tells.
 def test_single_threads_of_a_block() -> None:
-    source = HEADER + """
+    source = (
+        HEADER
+        + """
 extern "C" __global__ void threads(int* word, int* out, unsigned skipped) {
     __shared__ unsigned long long done;
     int t = threadIdx.x;
@@ -124,6 +129,7 @@ extern "C" __global__ void threads(int* word, int* out, unsigned skipped) {
     }
 }
 """
+    )
     for skipped in (0, 7, 31, 32, 62, 63):
         args = [np.zeros(1, np.int32), np.zeros(64, np.int32), skipped]
         result = run_ptx(ptx_of(source), None, 1, 96, args)

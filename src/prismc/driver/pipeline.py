@@ -69,8 +69,6 @@ def _parse(session: Session, file: SourceFile) -> ModuleGraph:
 
     include = session.options.include
     session.graph = None
-    session.graph = None
-    include = session.options.include
     session.graph = load_program((file,), include, session.files, session.sink, session.parsed)
     return session.graph
 

@@ -127,9 +127,7 @@ class Decoder:
 
     def decode(self) -> Code:
         """The whole function. Raises PtxError at what the machine does not run."""
-        blocks = tuple(
-            self._block(number, block) for number, block in enumerate(self.flow.blocks)
-        )
+        blocks = tuple(self._block(number, block) for number, block in enumerate(self.flow.blocks))
         outline = Outline(
             function=self.function,
             flow=self.flow,

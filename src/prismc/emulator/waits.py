@@ -69,9 +69,7 @@ class Waits:
         mask = run.mask_array()
         self.go_on(run.batch, site, BLOCK, mask, self.latest(run.batch, mask, blocks))
 
-    def go_on(
-        self, batch: Batch, site: Instruction, kind: str, lanes: Lanes, times: Lanes
-    ) -> None:
+    def go_on(self, batch: Batch, site: Instruction, kind: str, lanes: Lanes, times: Lanes) -> None:
         """Lanes that waited go on; `times` of the last arrival, for equal parts of the batch."""
         warps = np.flatnonzero(_warps(lanes))
         clock = self._clock(batch)
@@ -111,9 +109,7 @@ class Waits:
 
         return counting
 
-    def _note(
-        self, batch: Batch, site: Instruction, kind: str, warps: Lanes, steps: Lanes
-    ) -> None:
+    def _note(self, batch: Batch, site: Instruction, kind: str, warps: Lanes, steps: Lanes) -> None:
         per_block = batch.geometry.width // WARP
         known = self.at.get(site)
         if known is None:

@@ -103,9 +103,7 @@ class Server:
         function = module.functions[name]
         self._functions.append((module, function))
         threads = int(np.prod(function.limits.get("maxntid", (0,))))
-        answer = struct.pack(
-            "<3I", len(self._functions) - 1, threads, len(function.parameters)
-        )
+        answer = struct.pack("<3I", len(self._functions) - 1, threads, len(function.parameters))
         for (offset, _), parameter in zip(_places(function), function.parameters, strict=True):
             answer += struct.pack("<2Q", offset, parameter.size)
         return answer

@@ -48,9 +48,7 @@ class EngineWatch(RaceWatch):
                                          lanes)  # fmt: skip
         self._note_done(batch, operation, shadow, access)
 
-    def _note_done(
-        self, batch: Batch, operation: Async, shadow: Shadow, access: Access
-    ) -> None:
+    def _note_done(self, batch: Batch, operation: Async, shadow: Shadow, access: Access) -> None:
         """An operation's writes are an ordinary thread's from here on, or atomic ones."""
         if operation.updates:
             self._note(batch, shadow, "strong writers", access.once())

@@ -38,7 +38,6 @@ class Access(NamedTuple):
     stamp: int
     site: int
 
-
     def once(self) -> Access:
         """The same with each pair of a granule and a thread once."""
         pairs = self.granules * (1 << STAMP_SHIFT) + self.threads
@@ -241,9 +240,7 @@ class ThreadTable:
         threads = self.thread[slot][at].astype(np.int64) - 1
         return Earlier(positions[held], threads, self.stamp[slot][at], self.site[slot][at])
 
-    def _set_aside(
-        self, access: Access, earlier: Earlier, winner: Lanes, ordered: Ordered
-    ) -> None:
+    def _set_aside(self, access: Access, earlier: Earlier, winner: Lanes, ordered: Ordered) -> None:
         """Keeps threads that the first slot no longer holds, by whether their block differs."""
         last = winner[earlier.positions].astype(np.int64) - 1
         earlier, last = earlier.only(earlier.threads != last), last[earlier.threads != last]

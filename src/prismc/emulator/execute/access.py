@@ -65,9 +65,7 @@ def open_load(decoder: Decoder, site: Instruction) -> Decoded:
     return Decoded(step=_load_step(decoder, site, where, reach, width, results, qualifiers, pieces))
 
 
-def _wanted(
-    destinations: tuple[int | None, ...], unread: frozenset[int]
-) -> tuple[int | None, ...]:
+def _wanted(destinations: tuple[int | None, ...], unread: frozenset[int]) -> tuple[int | None, ...]:
     """The destinations of a vector without registers that nobody reads.
 
     Compilers widen loads to whole vectors where the alignment lets them: 3 words become 4.

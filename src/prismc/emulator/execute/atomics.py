@@ -99,9 +99,7 @@ def _atomic_step(
     launch = decoder.launch
     watch = launch.watch
     dtype = UNSIGNED[8 * width]
-    extends = [
-        None if d is None else decoder.extend(d, site.form.types[0]) for d in destinations
-    ]
+    extends = [None if d is None else decoder.extend(d, site.form.types[0]) for d in destinations]
     shift = width.bit_length() - 1
 
     def step(run: Run) -> None:

@@ -113,9 +113,7 @@ class RemoteStore:
         batch, watch, view = self.batch, self.launch.watch, 0
         if watch is not None:
             block = self.barrier // batch.shared.stride
-            view = watch.delivered(
-                batch, self.operation, self.place, size, block, self.barrier
-            )
+            view = watch.delivered(batch, self.operation, self.place, size, block, self.barrier)
         batch.unit(MBarriers).complete(self.operation.site, self.barrier, size, view)
 
 

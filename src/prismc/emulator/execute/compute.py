@@ -126,9 +126,7 @@ def _finish(
     )
 
 
-def _extension(
-    decoder: Decoder, register: int, type_name: str
-) -> Callable[[Lanes], Lanes] | None:
+def _extension(decoder: Decoder, register: int, type_name: str) -> Callable[[Lanes], Lanes] | None:
     if register >= len(decoder.function.registers):
         return None
     return decoder.extend(register, type_name)

@@ -79,9 +79,7 @@ class Reach:
             found += self._window(run, int(window), addresses[chosen], chosen)
         return found
 
-    def _window(
-        self, run: Run, window: int, addresses: Lanes, chosen: Lanes | None
-    ) -> list[Place]:
+    def _window(self, run: Run, window: int, addresses: Lanes, chosen: Lanes | None) -> list[Place]:
         base = window << WINDOW_SHIFT
         if base == SHARED_WINDOW:
             return self._shared(run, addresses - base, chosen)

@@ -87,9 +87,7 @@ def _store_step(
                 halves = content.view(np.uint64)
                 values = [np.ascontiguousarray(halves[:, k]) for k in range(2)]
                 everyone = place._replace(chosen=None)
-                launch.watch.write(
-                    _chosen_run(some, place), site, everyone, _ROW, _WEAK, values, 8
-                )
+                launch.watch.write(_chosen_run(some, place), site, everyone, _ROW, _WEAK, values, 8)
             place.region.data.reshape(-1, _ROW)[place.offsets // _ROW] = content
 
     return step

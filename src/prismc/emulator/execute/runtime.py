@@ -85,8 +85,7 @@ def _string(launch: Launch, address: int) -> str:
     return content.partition(b"\0")[0].decode("utf-8", "replace")
 
 
-def fail_assertion(
-    launch: Launch, run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
+def fail_assertion(launch: Launch, run: Run, site: Instruction, arguments: list[Lanes]) -> bool:
     """`__assertfail(message, file, line, function, size)`: the threads end."""
     first = [a[0].tobytes() for a in arguments]
     message, file = (_string(launch, int.from_bytes(b, "little")) for b in first[:2])

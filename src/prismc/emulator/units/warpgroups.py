@@ -164,9 +164,7 @@ class WarpgroupProducts(Unit):
 
     def _report_partial(self, site: Instruction, first: int, group: Lanes) -> None:
         there = int(np.count_nonzero(group == group.max()))
-        self.launch.findings.partial_warpgroup(
-            self.batch, site, first * WARP, there, GROUP_WARPS
-        )
+        self.launch.findings.partial_warpgroup(self.batch, site, first * WARP, there, GROUP_WARPS)
 
     def _warps(self, run: Run) -> Lanes:
         return np.unique(run.lane_numbers() // WARP)
