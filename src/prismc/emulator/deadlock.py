@@ -21,7 +21,7 @@ _MEND_GRID = "launch no more blocks than run at a time, or wait only for blocks 
 
 
 def report_deadlock(launch: Launch, batches: list[Batch], unstarted: int) -> None:
-    """One finding for each place where threads wait. `unstarted` blocks of the grid wait for room."""
+    """One finding for each place where threads wait. `unstarted` blocks wait for room."""
     for batch in batches:
         for number, barrier in sorted(batch.unit(BlockBarriers).by_id.items()):
             _barrier(launch, batch, number, barrier)
