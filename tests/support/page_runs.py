@@ -24,9 +24,9 @@ from prismc.emulator.api import RunResult
 from prismc.emulator.findings import Kind
 from prismc.emulator.host import Buffer
 from prismc.emulator.schedule import Order, Plan
-from support.fences import read_fences
+from support.fences import Fence, read_fences
 from support.running import Compiled, compile_texts
-from support.spec_page import Case, read_cases
+from support.spec_page import read_cases
 
 _STATEMENT = re.compile(r"(check|finds): *(.*)")
 SCHEDULES = {
@@ -38,40 +38,41 @@ SCHEDULES = {
 
 
 class Run(NamedTuple):
-    """One launch of a page's program."""
+    """One launch of a page's program: the one above the fence, which opens at line `program`."""
 
     page: Path
     heading: str
+    program: int
     lines: tuple[str, ...]
 
 
 def read_runs(page: Path) -> list[Run]:
     """The launches of a page, in order."""
     return [
-        Run(page, fence.heading, tuple(fence.text.strip().splitlines()))
+        Run(page, fence.heading, _program(page, fence), tuple(fence.text.strip().splitlines()))
         for fence in read_fences(page)
         if fence.language == "run"
     ]
 
 
-@cache
-def compile_page(page: Path, heading: str, dropped: tuple[int, ...] = ()) -> Compiled:
-    """The last program under a heading, without the planned operations `dropped`."""
-    case = _last_case(page, heading)
-    return compile_texts(case.texts, case.root, case.flags, dropped)
-
-
-def _last_case(page: Path, heading: str) -> Case:
-    """The last program under a heading. Raises LookupError where there is none."""
+def _program(page: Path, run: Fence) -> int:
+    """The line of the last program above a fence, under its heading. Raises LookupError."""
     for case in reversed(read_cases(page)):
-        if case.name.split(" ", 1)[1] == heading:
-            return case
-    raise LookupError(f"{page}: no program under {heading!r}")
+        if case.heading == run.heading and case.line < run.line:
+            return case.line
+    raise LookupError(f"{page}:{run.line}: no program under {run.heading!r}")
+
+
+@cache
+def compile_page(page: Path, program: int, dropped: tuple[int, ...] = ()) -> Compiled:
+    """The program at a line of a page, without the planned operations `dropped`."""
+    (case,) = (case for case in read_cases(page) if case.line == program)
+    return compile_texts(case.texts, case.root, case.flags, dropped)
 
 
 def check_run(run: Run, plan: Plan) -> None:
     """Compile and launch. Raises AssertionError when something else happens than is stated."""
-    compiled, names = compile_page(run.page, run.heading), _names(run)
+    compiled, names = compile_page(run.page, run.program), _names(run)
     kernel = names.get("kernel")
     result = compiled.launch(names["blocks"], names, kernel, plan)
     found = {finding.kind for finding in result.findings}
@@ -83,7 +84,7 @@ def check_run(run: Run, plan: Plan) -> None:
 
 def has_faults_without(run: Run, number: int, plan: Plan) -> bool:
     """Whether the emulator finds anything when a planned operation is left out."""
-    compiled, names = compile_page(run.page, run.heading, (number,)), _names(run)
+    compiled, names = compile_page(run.page, run.program, (number,)), _names(run)
     return bool(compiled.launch(names["blocks"], names, names.get("kernel"), plan).findings)
 
 

@@ -48,9 +48,11 @@ class Expected(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One program of a page."""
+    """One program of a page, whose first fence opens at `line`."""
 
     name: str
+    heading: str
+    line: int
     texts: dict[str, str]
     root: str
     flags: str
@@ -81,7 +83,9 @@ def _case(path: Path, group: list[Fence]) -> Case:
     flags = " ".join(fence.flags for fence in group if fence.flags)
     lines = [int(line) for line in (match[2] or "").split(",") if line.strip()] if match else []
     barriers = int(match[1]) if match else None
-    return Case(name, texts, root, flags, barriers, lines, _stated_plan(group[-1].after))
+    plan = _stated_plan(group[-1].after)
+    heading, line = group[0].heading, group[0].line
+    return Case(name, heading, line, texts, root, flags, barriers, lines, plan)
 
 
 def _stated_plan(text: str) -> Counter[str] | None:

@@ -46,9 +46,11 @@ PROVER = Z3Prover()
 
 
 def _is_impossible(tactic: str, constraints: tuple[Any, ...]) -> bool:
-    solver = z3.Tactic(tactic).solver()
+    # In a context of its own: what was asked before must not change how far the steps reach.
+    context = z3.Context()
+    solver = z3.Tactic(tactic, context).solver()
     solver.set("rlimit", MOST_STEPS)
-    solver.add(*constraints)
+    solver.add(*(constraint.translate(context) for constraint in constraints))
     return bool(solver.check() == z3.unsat)
 
 
