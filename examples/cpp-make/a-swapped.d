@@ -1,2 +1,0 @@
-swapped.o: tests/swapped.cpp build/prism/moments.h
-build/prism/moments.h:
