@@ -19,6 +19,7 @@ from prismc.cli.options import (
     extents,
     finite,
     named_values,
+    schedules_option,
     user_cache,
 )
 from prismc.cli.render import Progress, progress, show_problems, write
@@ -81,10 +82,7 @@ KINDS = (
     "--seed", type=click.IntRange(min=0), default=0, show_default=True,
     help="For random arguments and schedules.",
 )  # fmt: skip
-@click.option(
-    "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
-    help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
-)  # fmt: skip
+@schedules_option(default=1)
 @click.option(
     "--resident", metavar="N", type=click.IntRange(min=1), default=None,
     help="How many blocks run at a time; others start when some have ended. Default: all.",

@@ -175,6 +175,17 @@ asserts_option = click.option(
 )
 
 
+def schedules_option(default: int) -> Callable[[Command], Command]:
+    """`--schedules` of the commands that run kernels."""
+    return click.option(
+        "--schedules",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
+    )
+
+
 sync_option = click.option(
     "--sync",
     "placement",

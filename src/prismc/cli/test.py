@@ -17,6 +17,7 @@ from prismc.cli.options import (
     finite,
     jobs_option,
     program_options,
+    schedules_option,
 )
 from prismc.cli.render import progress, show_problems, write
 from prismc.driver.inputs import root_files
@@ -38,10 +39,7 @@ if TYPE_CHECKING:
     "--device", type=click.Choice(["cpu", "gpu"]), default="cpu", show_default=True,
     help="Run kernels on the CPU, watched for faults, or on this machine's GPU.",
 )  # fmt: skip
-@click.option(
-    "--schedules", type=click.IntRange(min=1), default=2, show_default=True,
-    help="How many orders of execution to try: the plain one, adversarial ones, random ones.",
-)  # fmt: skip
+@schedules_option(default=2)
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True,
     help="For random arrays and schedules.",

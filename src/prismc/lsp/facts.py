@@ -12,7 +12,12 @@ from functools import lru_cache
 from prismc.checker.names.symbols import ModuleNames, Symbol, SymbolKind
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import typed
-from prismc.checker.types.walk import expressions_in, statement_operands, statements_in
+from prismc.checker.types.walk import (
+    expressions_in,
+    places_of,
+    statement_operands,
+    statements_in,
+)
 from prismc.frontend import ast
 from prismc.frontend.walk import children, walk
 from prismc.lsp.analysis import Analysis
@@ -179,18 +184,6 @@ def _facts_in(body: typed.Body) -> Iterator[Fact]:
 def _values_in(body: typed.Body) -> Iterator[Valued]:
     yield from variables_of(body)
     for statement in statements_in(body.statements):
-        yield from _places_of(statement)
+        yield from places_of(statement)
         for operand in statement_operands(statement):
             yield from expressions_in(operand)
-
-
-def _places_of(statement: typed.Statement) -> tuple[typed.Place, ...]:
-    match statement:
-        case typed.Assign(place=place):
-            return (place,)
-        case typed.AssignSeveral(places=places):
-            return places
-        case typed.Asm(outputs=outputs, updates=updates):
-            return (*outputs, *updates)
-        case _:
-            return ()

@@ -14,6 +14,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.walk import (
     expressions_in,
+    places_of,
     statement_operands,
     statements_in,
 )
@@ -71,7 +72,7 @@ def _are_any(effects: typed.Effects) -> bool:
 
 def _uses(body: typed.Body) -> Iterator[Use]:
     for statement in statements_in(body.statements):
-        for place in _places(statement):
+        for place in places_of(statement):
             if isinstance(place, typed.MemoryPlace):
                 yield "is written", place.pointer, place.span, False
         if isinstance(statement, typed.LoadInto):
@@ -79,18 +80,6 @@ def _uses(body: typed.Body) -> Iterator[Use]:
         for operand in statement_operands(statement):
             for inside in expressions_in(operand):
                 yield from _of_expression(inside)
-
-
-def _places(statement: typed.Statement) -> tuple[typed.Place, ...]:
-    match statement:
-        case typed.Assign(place=place):
-            return (place,)
-        case typed.AssignSeveral(places=places):
-            return places
-        case typed.Asm(outputs=outputs, updates=updates):
-            return (*outputs, *updates)
-        case _:
-            return ()
 
 
 def _of_expression(expression: typed.Expression) -> Iterator[Use]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prismc.checker.types import typed
-from prismc.checker.types.walk import bodies_of
+from prismc.checker.types.walk import bodies_of, places_of
 from prismc.source.record import Record
 
 
@@ -51,12 +51,8 @@ class Definitions:
                 case typed.DeclareSeveral(variables=variables):
                     for variable in variables:
                         self._define(variable, None, loops)
-                case typed.Assign(place=place):
-                    self._assign((place,))
-                case typed.AssignSeveral(places=places):
-                    self._assign(places)
-                case typed.Asm(outputs=outputs, updates=updates):
-                    self._assign((*outputs, *updates))
+                case typed.Assign() | typed.AssignSeveral() | typed.Asm():
+                    self._assign(places_of(statement))
                 case typed.For(variable=variable):
                     inside = (*loops, statement.id)
                     self.counters[variable] = statement

@@ -99,6 +99,19 @@ def _gather_expressions(
             _gather_expressions(inside(expression), found)
 
 
+def places_of(statement: typed.Statement) -> tuple[typed.Place, ...]:
+    """The places that an assignment or inline assembly writes."""
+    match statement:
+        case typed.Assign(place=place):
+            return (place,)
+        case typed.AssignSeveral(places=places):
+            return places
+        case typed.Asm(outputs=outputs, updates=updates):
+            return (*outputs, *updates)
+        case _:
+            return ()
+
+
 def place_operands(place: typed.Place) -> tuple[typed.Expression, ...]:
     """The expressions that a place evaluates: array and index, pointer and index."""
     match place:

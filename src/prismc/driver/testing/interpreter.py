@@ -126,7 +126,8 @@ class Interpreter:
         head = node.callee
         assert isinstance(head, ast.Call)
         kernel, blocks = head.arguments[0], head.named[0].value
-        name = kernel.name if isinstance(kernel, ast.Reference) else kernel.name.text  # type: ignore[attr-defined]
+        assert isinstance(kernel, ast.Reference | ast.Member)  # the check lets nothing else pass
+        name = kernel.name if isinstance(kernel, ast.Reference) else kernel.name.text
         arguments = [self._value(argument) for argument in node.arguments]
         named = {each.name.text: self._value(each.value) for each in node.named}
         count = self._integer(blocks)
@@ -239,7 +240,8 @@ class Interpreter:
         if name == "random":
             *shape, seed = numbers
             seeds = (seed, self._seed)
-            return self._guarded(node, random_array, scalar.name, tuple(shape), seeds)  # type: ignore[no-any-return]
+            drawn: Array = self._guarded(node, random_array, scalar.name, tuple(shape), seeds)
+            return drawn
         array: Array = self._guarded(node, made, name, scalar.name, tuple(numbers))
         if name == "empty":
             self._uninitialised[id(array)] = array

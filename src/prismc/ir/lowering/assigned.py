@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from prismc.checker.types import model, typed
-from prismc.checker.types.walk import statements_in
+from prismc.checker.types.walk import places_of, statements_in
 
 
 def assigned_variables(body: Sequence[typed.Statement]) -> tuple[typed.Variable, ...]:
     """The variables that hold values (not arrays) and are assigned in `body`, by first place."""
     found: dict[typed.Variable, None] = {}
     for statement in statements_in(tuple(body)):
-        for place in _places(statement):
+        for place in places_of(statement):
             variable = _variable(place)
             if variable is not None and not isinstance(variable.type, model.ArrayType):
                 found[variable] = None
@@ -26,19 +26,6 @@ def reassigned_pointers(body: Sequence[typed.Statement]) -> frozenset[typed.Vari
         for variable in assigned_variables(body)
         if isinstance(variable.type, model.PointerType)
     )
-
-
-def _places(statement: typed.Statement) -> Iterator[typed.Place]:
-    match statement:
-        case typed.Assign(place=place):
-            yield place
-        case typed.AssignSeveral(places=places):
-            yield from places
-        case typed.Asm(outputs=outputs, updates=updates):
-            yield from outputs
-            yield from updates
-        case _:
-            return
 
 
 def _variable(place: typed.Place) -> typed.Variable | None:
