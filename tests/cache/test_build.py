@@ -108,6 +108,16 @@ def test_only_what_changed_is_built(folder: Path, build: Build) -> None:
     assert {name for name, at in times(folder).items() if at != before[name]} == {"b.cubin"}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_several_processes_do_the_work(folder: Path, build: Build) -> None:
+    """What they build comes back: this process does nothing again."""
+    assert build(*ALL, "-j", "2", "--no-cache").worked == []
+    built = contents(folder / "out")
+    assert len(built) == 4
+    build(*ALL, "--always", "--no-cache")
+    assert contents(folder / "out") == built
+
+
 def test_a_changed_import_builds_its_importers(folder: Path, build: Build) -> None:
     build(*ALL)
     (folder / "sizes.prism").write_text("const N: int = 64\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from pathlib import Path
@@ -130,6 +131,16 @@ def test_warm_is_cold(tmp_path: Path, seed: int) -> None:
         races = chance.choice(["warn", "deny"])
         jobs = chance.choice([1, 1, 2])
         assert told(folder, cache, jobs, races) == told(folder, None, 1, races)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_several_processes_do_the_work(tmp_path: Path, checks: list[str]) -> None:
+    """What they find comes back: this process does nothing again."""
+    folder = write(tmp_path / "project")
+    alone = told(folder, None, 1)
+    checks.clear()
+    assert told(folder, None, 2) == alone
+    assert checks == []
 
 
 def test_nothing_is_checked_again(tmp_path: Path, checks: list[str]) -> None:

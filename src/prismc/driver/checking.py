@@ -33,13 +33,13 @@ class _Check:
     """The check of one root file."""
 
     def __init__(self, session: Session, file: SourceFile, options: Options) -> None:
-        self._file = file
+        self.file = file
         self._options = options
         self.key = task_key("check", options, file) if session.cache else ""
 
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         session.options = self._options
-        checked: CheckedProgram | None = run_stages(session, self._file, CHECKS)
+        checked: CheckedProgram | None = run_stages(session, self.file, CHECKS)
         names = None if checked is None else checked.names
         return {}, [], Texts(session).written_down(session.graph, session.sink.problems(), names)
 

@@ -51,6 +51,9 @@ class Task(Protocol):
     @property
     def key(self) -> str: ...
 
+    @property
+    def file(self) -> SourceFile: ...
+
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         """What the task adds to the record, contents of outputs, and what both depend on.
 
@@ -73,13 +76,17 @@ def find(session: Session, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[i
         if finding is not None:
             yield number, finding
     missing = [number for number, finding in enumerate(found) if finding is None]
+    if jobs > 1:  # the longest first, so that no process ends with one while the others are idle
+        missing.sort(key=lambda number: -len(tasks[number].file.text))
 
-    def work(index: int) -> Finding:
-        return _worked_out(session, tasks[missing[index]])
+    def work(index: int) -> tuple[Json, list[bytes | None]]:
+        # A plain tuple: what comes from a worker must be of no class of ours.
+        record, contents = _worked_out(session, tasks[missing[index]])
+        return record, contents
 
     with _without_collection():
         for index, answer in shared_work(work, len(missing), jobs):
-            finding = work(index) if answer is None else Finding(*answer)
+            finding = Finding(*(work(index) if answer is None else answer))
             found[missing[index]] = finding
             yield missing[index], finding
     for finding in found:

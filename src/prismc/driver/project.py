@@ -158,6 +158,7 @@ class _Build:
         step: Step,
         writing: Writing,
     ) -> None:
+        self.file = order.file
         self._order = order
         self._step = step
         self._writing = writing
