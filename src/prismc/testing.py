@@ -17,24 +17,32 @@ one on the GPU, on the caller's stream: `stream=`, or else the one that the arra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping
+from inspect import Signature
+from typing import Any, NoReturn
 
 from prismc.diagnostics.text import render_problems
 from prismc.driver.cache import open_cache
-from prismc.driver.gpu.arrays import is_on_gpu
-from prismc.driver.gpu.device import Gpu
+from prismc.driver.gpu.images import compiled_images
 from prismc.driver.inputs import open_root
-from prismc.driver.kernels import Kernel, RunError, kernels_of
+from prismc.driver.kernels import Compiled, Kernel, RunError, compiled_file
+from prismc.driver.launching import (
+    Call,
+    Device,
+    Grid,
+    How,
+    KernelFault,
+    Places,
+    blocks_of,
+    documentation,
+    heading,
+    shape,
+)
 from prismc.driver.options import Options
-from prismc.driver.running import Launch, bind, new_findings, run
 from prismc.driver.session import Session
-from prismc.driver.testing.device import given_by_name
-from prismc.emulator.findings import Finding
-from prismc.emulator.report import text_of_findings
-from prismc.emulator.schedule import Plan, adversaries
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
-from prismc.source.files import Files, SourceFile
+from prismc.source.files import SourceFile
 from prismc.source.record import replace
 
 __all__ = ["KernelFault", "LoadError", "Program", "RunError", "load"]
@@ -44,50 +52,55 @@ class LoadError(Exception):
     """A Prism file that does not compile; the text holds the diagnostics."""
 
 
-class KernelFault(AssertionError):
-    """A launch with faults: `findings` tells them one by one."""
-
-    def __init__(self, text: str, findings: tuple[Finding, ...]) -> None:
-        super().__init__(text)
-        self.findings = findings
+Constant = int | float | bool | str
+Defines = Mapping[str, Constant] | Iterable[tuple[str, Constant]]
 
 
-Defines = Mapping[str, int | float | bool | str] | Sequence[tuple[str, str]]
-
-
-def load(path: str, *, target: str | None = None, defines: Defines = ()) -> Program:
+def load(
+    path: str | os.PathLike[str], *, target: str | None = None, defines: Defines = ()
+) -> Program:
     """Compiles a Prism file. Raises LoadError with the diagnostics.
 
-    `defines` are other values for constants of the file, as by `-D`. Without a `target`, the CPU
-    runs what is compiled for the default one, and a GPU what is compiled for itself.
+    `defines` are other values for constants of the file, as by `-D`; TypeError is raised for what
+    can be none. Without a `target`, the CPU runs what is compiled for the default one, and a GPU
+    what is compiled for itself.
     """
     if target is not None and target not in TARGETS:
         raise LoadError(f"no target `{target}`; `prismc targets` lists them")
-    pairs = defines.items() if isinstance(defines, Mapping) else defines
     chosen = None if target is None else TARGETS[target]
     options = Options(
-        target=chosen or DEFAULT_TARGET,
-        defines=tuple((name, _told(value)) for name, value in pairs),
-        assumptions=True,
+        target=chosen or DEFAULT_TARGET, defines=_definitions(defines), assumptions=True
     )
     session = Session(options, cache=open_cache())
-    root = open_root(session, path)
-    kernels = () if root is None else _compiled(session, root)
-    if root is None or session.exit_code:
+    root = open_root(session, os.fspath(path))
+    if root is None:
         raise LoadError("\n" + render_problems(session.problems, session.files))
-    return Program(session, root, kernels, chosen)
+    return Program(session, root, _compiled(session, root).kernels, chosen)
 
 
-def _told(value: int | float | bool | str) -> str:
-    """A value as `-D` has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _definitions(defines: Defines) -> tuple[tuple[str, str], ...]:
+    """What `-D` would be given. Raises TypeError."""
+    pairs: Iterable[Any] = defines.items() if isinstance(defines, Mapping) else defines
+    found = []
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"`defines` holds names with values, not {pair!r}")
+        name, value = pair
+        plain = value.item() if hasattr(value, "item") else value
+        if not isinstance(name, str) or not isinstance(plain, Constant):
+            raise TypeError(
+                f"`defines` gives {name!r} the value {value!r}: names are text, values are "
+                "numbers, bools or text as after `-D`"
+            )
+        found.append((name, str(plain).lower() if isinstance(plain, bool) else str(plain)))
+    return tuple(found)
 
 
-def _compiled(session: Session, root: SourceFile) -> tuple[Kernel, ...]:
-    kernels = kernels_of(session, root)
-    if session.exit_code:
+def _compiled(session: Session, root: SourceFile) -> Compiled:
+    compiled = compiled_file(session, root)
+    if compiled is None or session.exit_code:
         raise LoadError("\n" + render_problems(session.problems, session.files))
-    return kernels
+    return compiled
 
 
 class Program:
@@ -103,59 +116,78 @@ class Program:
         self._session = session
         self._root = root
         self._kernels = {kernel.name: kernel for kernel in kernels}
-        self._target = target
-        self._gpu: Gpu | None = None
+        self._places = Places(compiled_images(self._compiled_for, target), session.files)
 
     def __getattr__(self, name: str) -> LaunchableKernel:
         try:
-            return LaunchableKernel(self, self._kernels[name])
+            return LaunchableKernel(self._kernels[name], self._places)
         except KeyError:
             known = ", ".join(self._kernels) or "none"
             raise AttributeError(f"no kernel `{name}` (kernels: {known})") from None
 
-    @property
-    def _files(self) -> Files:
-        return self._session.files
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._kernels})
 
-    def _on_gpu(self) -> Gpu:
-        """The GPU with this program's kernels. Raises RunError where there is none."""
-        if self._gpu is None:
-            self._gpu = Gpu(self._compiled_for, self._target)
-        return self._gpu
+    def __repr__(self) -> str:
+        return f"<Prism program {self._root.name!r}: {', '.join(self._kernels) or 'no kernels'}>"
 
-    def _compiled_for(self, target: Target) -> tuple[Kernel, ...]:
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Prism program cannot be pickled or copied: load it in each process")
+
+    def _compiled_for(self, target: Target) -> Compiled:
         """The kernels for a GPU; what is assumed is not checked there."""
         options = replace(self._session.options, target=target, assumptions=False)
         return _compiled(self._session.branch(options), self._root)
 
 
-class LaunchableKernel:
-    """A kernel; `kernel[grid]` is ready to be called."""
+class _Described:
+    """What Python's own tools say of a kernel."""
 
-    def __init__(self, program: Program, kernel: Kernel) -> None:
-        self._program = program
+    def __init__(self, kernel: Kernel, places: Places) -> None:
         self._kernel = kernel
+        self._places = places
+        self.__name__ = kernel.name
+        self.__doc__ = documentation(kernel)
 
-    def __getitem__(self, grid: int | tuple[int, ...]) -> KernelLauncher:
-        extents = grid if isinstance(grid, tuple) else (grid,)
-        return KernelLauncher(self._program, self._kernel, extents)
+    @property
+    def __signature__(self) -> Signature:
+        return Call(self._kernel).signature
+
+    def __repr__(self) -> str:
+        return f"<Prism kernel {heading(self._kernel)}, {shape(self._kernel)}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Prism kernel cannot be pickled or copied: load it in each process")
 
 
-class KernelLauncher:
-    """A kernel with a grid. Arguments are given in the kernel's order or by name."""
+class LaunchableKernel(_Described):
+    """A kernel; `kernel[blocks]` is ready to be called."""
 
-    def __init__(self, program: Program, kernel: Kernel, grid: tuple[int, ...]) -> None:
-        self._program = program
-        self._kernel = kernel
-        self._grid = grid
+    def __getitem__(self, grid: Grid) -> KernelLauncher:
+        """Raises RunError for what is no number of blocks."""
+        return KernelLauncher(self._kernel, self._places, blocks_of(self._kernel, grid))
+
+    def __call__(self, *arguments: Any, **named: Any) -> NoReturn:
+        """Raises RunError: a launch has a number of blocks."""
+        name = self._kernel.name
+        raise RunError(f"kernel `{name}`: say how many blocks there are: {name}[blocks](..)")
+
+
+class KernelLauncher(_Described):
+    """A kernel with its blocks. Arguments are given in the kernel's order or by name."""
+
+    def __init__(self, kernel: Kernel, places: Places, blocks: int) -> None:
+        super().__init__(kernel, places)
+        self._blocks = blocks
 
     def __call__(
         self,
         *arguments: Any,
+        stream: Any = None,
+        device: Device | None = None,
         schedules: int = 1,
         seed: int = 0,
         time_limit: float | None = None,
-        stream: Any = None,
         **named: Any,
     ) -> None:
         """On the CPU, runs over `schedules` schedules and stores the last run's results into the
@@ -163,19 +195,8 @@ class KernelLauncher:
 
         Raises RunError for arguments that do not fit, KernelFault when anything is found.
         """
-        given = given_by_name(self._kernel.parameters, arguments, named)
-        if any(is_on_gpu(value) for value in given.values()):
-            self._program._on_gpu().launch(self._kernel.name, self._grid, given, stream)
-            return
-        if stream is not None:
-            raise RunError("`stream` is for arrays of a GPU, and there is none among the arguments")
-        bound = bind(self._kernel, given)
-        plans: Sequence[Plan] = adversaries(schedules, seed)
-        outcomes = list(run(bound, Launch(grid=self._grid), plans, time_limit=time_limit))
-        found = new_findings(outcomes)
-        if found:
-            text = text_of_findings(found, self._kernel.module, self._program._files)
-            raise KernelFault("\n" + text, found)
-        for name, array in outcomes[-1].arrays.items():
-            if not next(p for p in self._kernel.parameters if p.name == name).is_const:
-                given[name][...] = array
+        how = How(
+            stream=stream, device=device, schedules=schedules, seed=seed, time_limit=time_limit
+        )
+        given = Call(self._kernel).given(arguments, named)
+        self._places.launch(self._kernel, self._blocks, given, how)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +251,115 @@ def test_faults_of_the_driver_are_told() -> None:
 def test_strides() -> None:
     assert dense_strides((2, 3, 4), 2) == (24, 8, 2)
     assert os.environ["LD_LIBRARY_PATH"]
+
+
+VECTORS = """
+@requires(grid[1], block[1], thread[32])
+@assume(aligned(y, 256), n < 100)
+kernel fill(n: int, v: vec(f32, 2), x: ptr(const vec(f32, 4)), y: ptr(f32)):
+    i: int @ thread[1] = id()
+    partition y as mine @ thread[1] at i:
+        group thread[1]:
+            if i < n:
+                mine[0] = x[i].w * v.y
+"""
+
+
+def test_vectors_and_addresses(tmp_path: Path) -> None:
+    (tmp_path / "fill.prism").write_text(VECTORS)
+    kernel = prismc.load(tmp_path / "fill.prism").fill
+    x, y = Array(np.arange(128, dtype=np.float32)), Array(np.zeros(32, np.float32))
+    kernel[1](32, (1, 2), x, y)
+    np.testing.assert_array_equal(y.numpy(), 2 * np.arange(3, 128, 4, dtype=np.float32))
+    with pytest.raises(RunError, match=r"assumes `aligned\(y, 256\)`: .*y = 0x[0-9a-f]+04$"):
+        kernel[1](32, (1, 2), x, Array(np.zeros(32, np.float32), data=(y.pointer + 4, False)))
+    with pytest.raises(RunError, match="`x` is not aligned to its elements of 16 bytes"):
+        kernel[1](32, (1, 2), Array(X, data=(x.pointer + 8, False)), y)
+
+
+class Elsewhere(Array):
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, 1)
+
+
+class Devices:
+    """The bindings, as if there were a second GPU."""
+
+    def __init__(self) -> None:
+        self.current = int(driver.cuCtxGetCurrent()[1])
+        self.set: list[int] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(driver, name)
+
+    def cuDeviceGet(self, number: int) -> Any:
+        return driver.CUresult.CUDA_SUCCESS, number
+
+    def cuDevicePrimaryCtxRetain(self, number: int) -> Any:
+        return driver.CUresult.CUDA_SUCCESS, self.current + number
+
+    def cuCtxGetCurrent(self) -> Any:
+        return driver.CUresult.CUDA_SUCCESS, self.current + (self.set[-1:] == [self.current + 1])
+
+    def cuCtxSetCurrent(self, context: Any) -> Any:
+        self.set.append(int(context))
+        return (driver.CUresult.CUDA_SUCCESS,)
+
+
+def test_a_launch_goes_to_the_gpu_of_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = Devices()
+    monkeypatch.setattr(device, "_bindings", lambda: devices)
+    y = Elsewhere(np.ones_like(X))
+    kernel = saxpy()
+    kernel[3](700, 2.5, Array(X), y)
+    assert devices.set == [devices.current + 1, devices.current]
+    kernel[3](700, 2.5, *arrays())
+    assert len(devices.set) == 2
+    np.testing.assert_allclose(y.numpy(), 2.5 * X + 1)
+    with pytest.raises(RunError, match="on several GPUs: `x` on 0, `y` on 1"):
+        kernel[3](700, 2.5, Tensor(X, type=(2, 32)), y)
+
+
+def test_threads_load_a_program_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[int] = []
+
+    class Counting(Recorder):
+        def __getattr__(self, name: str) -> Any:
+            if name == "cuModuleLoadData":
+                loads.append(1)
+            return getattr(driver, name)
+
+    monkeypatch.setattr(device, "_bindings", Counting)
+    kernel = saxpy()
+    pairs = [arrays() for _ in range(4)]
+    context = driver.cuCtxGetCurrent()[1]
+
+    def launch(number: int) -> None:
+        call("cuCtxSetCurrent", context)
+        kernel[3](700, float(number), *pairs[number])
+
+    threads = [threading.Thread(target=launch, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, (_, y) in enumerate(pairs):
+        np.testing.assert_allclose(y.numpy(), number * X + 1)
+    assert len(loads) == 2  # machine code, which this driver refuses, and PTX
+
+
+def test_a_driver_older_than_the_ptx_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Field fault E02: the version of the driver and that of the PTX."""
+
+    class Old(Recorder):
+        def __getattr__(self, name: str) -> Any:
+            if name == "cuModuleLoadData":
+                return lambda content: (driver.CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION, None)
+            if name == "cuDriverGetVersion":
+                return lambda: (driver.CUresult.CUDA_SUCCESS, 11020)
+            return getattr(driver, name)
+
+    monkeypatch.setattr(device, "_bindings", Old)
+    says = r"the driver \(CUDA 11\.2\) does not know PTX \d\.\d, and .*\(prismc on the CPU, sm_90\)"
+    with pytest.raises(RunError, match=says):
+        saxpy()[3](700, 2.5, *arrays())

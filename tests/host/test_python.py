@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import os
+import pickle
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +33,7 @@ def test_launches_on_a_gpu(driver: Path, tmp_path: Path) -> None:
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "21 passed" in done.stdout
+    assert "25 passed" in done.stdout
 
 
 def test_tests_run_on_a_gpu(driver: Path, tmp_path: Path) -> None:
@@ -78,3 +84,120 @@ def test_a_stream_is_for_a_gpu() -> None:
     x = np.ones(4, np.float32)
     with pytest.raises(RunError, match="`stream` is for arrays of a GPU"):
         kernel[1](4, 2.0, x, x.copy(), stream=3)
+
+
+# ------------------------------------------------------------------ what Python's tools see
+
+ODD = """\
+const N: int = 1
+
+# Adds up.
+#
+# Slowly.
+@requires(grid[1], block[1], thread[32])
+@launch(threads = 32)
+@assume(stream % 4 == 0, lambda > 0.5)
+kernel odd(stream: i32, lambda: f32, v: vec(f32, 2), y: ptr(f32)):
+    i: int @ thread[1] = id()
+    partition y as mine @ thread[1] at i:
+        mine[0] = f32(stream * N) + lambda + v.y
+"""
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> prismc.testing.Program:
+    (tmp_path / "odd.prism").write_text(ODD)
+    return prismc.load(tmp_path / "odd.prism", defines={"N": np.int64(2)})
+
+
+def test_a_kernel_tells_what_it_is(odd: prismc.testing.Program) -> None:
+    assert "odd" in dir(odd)
+    assert repr(odd).startswith("<Prism program '")
+    assert repr(odd).endswith("odd.prism': odd>")
+    head = "odd(stream: i32, lambda: f32, v: vec(f32, 2), y: ptr(f32))"
+    assert repr(odd.odd) == f"<Prism kernel {head}, blocks of 32 threads>"
+    assert odd.odd.__name__ == "odd"
+    assert odd.odd.__doc__ == (
+        f"{head}\n\nAdds up.\n\nSlowly.\n\nBlocks of 32 threads.\n\n"
+        "It assumes `stream % 4 == 0`.\n\nIt assumes `lambda > 0.5`."
+    )
+    # Keywords of Python and the names of options have `_` behind them.
+    names = [*inspect.signature(odd.odd).parameters]
+    assert names[:4] == ["stream_", "lambda_", "v", "y"]
+    assert names[4:] == ["stream", "device", "schedules", "seed", "time_limit"]
+
+
+def test_arguments_by_name_vectors_and_assumptions(odd: prismc.testing.Program) -> None:
+    y = np.zeros(32, np.float32)
+    odd.odd[1](stream_=4, lambda_=1.5, v=(0, 0.25), y=y)
+    np.testing.assert_array_equal(y, np.full(32, 8 + 1.5 + 0.25, np.float32))
+    with pytest.raises(RunError, match="assumes `stream % 4 == 0`: not so with stream = 5, lambda"):
+        odd.odd[1](5, 1.5, (0, 1), y)
+    with pytest.raises(RunError, match=r"assumes `lambda > 0\.5`"):
+        odd.odd[1](4, np.float32(0.5), (0, 1), y)
+    with pytest.raises(RunError, match="`v` is a sequence of 2 f32, not \\(1, 2, 3\\)"):
+        odd.odd[1](4, 1.5, (1, 2, 3), y)
+    with pytest.raises(RunError, match="`v` is one f32, not 'x'"):
+        odd.odd[1](4, 1.5, (1, "x"), y)
+
+
+@pytest.mark.parametrize(
+    ("grid", "says"),
+    [
+        (0, "a grid of 0 blocks; from 1 to 2147483647 are possible"),
+        ((3, 2), "blocks are counted along x"),
+        ("3", "'3' is no number of blocks"),
+        (2.0, r"2\.0 is no number of blocks"),
+        ((), r"\(\) is no number of blocks"),
+    ],
+)
+def test_what_is_no_grid(odd: prismc.testing.Program, grid: Any, says: str) -> None:
+    with pytest.raises(RunError, match=f"kernel `odd`: {says}"):
+        odd.odd[grid]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "says"),
+    [
+        (
+            lambda p: p.odd(1, 2.0),
+            RunError,
+            r"say how many blocks there are: odd\[blocks\]",
+        ),
+        (lambda p: p.odd[1](1, device="tpu"), RunError, '`device` is "cpu" or "gpu", not \'tpu\''),
+        (lambda p: p.odd[1](OnGpu(), device="cpu"), RunError, "`stream` is on a GPU"),
+        (pickle.dumps, TypeError, "a Prism program cannot be pickled or copied: load it in each"),
+        (copy.copy, TypeError, "a Prism program cannot be pickled or copied"),
+        (lambda p: pickle.dumps(p.odd[1]), TypeError, "a Prism kernel cannot be pickled or copied"),
+        (lambda p: p.even, AttributeError, r"no kernel `even` \(kernels: odd\)"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    odd: prismc.testing.Program,
+    wrong: Callable[[Any], object],
+    error: type[Exception],
+    says: str,
+) -> None:
+    with pytest.raises(error, match=says):
+        wrong(odd)
+
+
+@pytest.mark.parametrize("defines", [{"N": [1]}, {1: 1}, "N=1", [("N", 1, 2)]])
+def test_defines_that_can_be_none(defines: Any) -> None:
+    with pytest.raises(TypeError, match="`defines` "):
+        prismc.load("nowhere.prism", defines=defines)
+
+
+def test_threads_may_launch_at_once() -> None:
+    kernel = prismc.load(ROOT / "examples" / "saxpy.prism").saxpy
+    results = [np.ones(700, np.float32) for _ in range(6)]
+
+    def launch(number: int) -> None:
+        kernel[3](700, 2.0, np.full(700, number, np.float32), results[number])
+
+    threads = [threading.Thread(target=launch, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [set(each) for each in results] == [{2.0 * n + 1} for n in range(6)]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prismc.checker.alignment.launch import broken_assumptions
+from prismc.backend.host.python_formulas import ARITHMETIC, python_condition
+from prismc.backend.host.types import pointee_alignment, prism_type
+from prismc.driver import arithmetic
 from prismc.driver.build import compiled_module
+from prismc.driver.declared import comment_of
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
 from prismc.driver.symbols import shared_arrays
@@ -15,9 +18,10 @@ from prismc.source.files import SourceFile
 from prismc.source.record import Record
 
 if TYPE_CHECKING:
+    from prismc.backend.cuda_module import KernelEntry, KernelParameter
+    from prismc.backend.toolchain.build import Binary
     from prismc.emulator.names import SharedArray
     from prismc.emulator.ptx.tree import Module
-    from prismc.ir.types import Type
 
 
 class RunError(Exception):
@@ -25,95 +29,144 @@ class RunError(Exception):
 
 
 class Parameter(Record):
-    """One parameter of a kernel. `dtype` names a scalar (`f32`, `bf16`, `i32` ...).
+    """One parameter of a kernel. `dtype` names a scalar (`f32`, `bf16`, `i32` ...), `type` is as
+    the program has it.
 
-    `kind` is `array`, `scalar` or, for what a PTX text does not tell, `unknown`. An array with a
-    `box` is passed as a tensor map: what one copy moves, innermost length last, and the width of
-    its `swizzle` in bytes, or `none`.
+    `kind` is `array`, `scalar`, `vector` (of `lanes` scalars) or, for what a PTX text does not
+    tell, `unknown`. The address of an array is a multiple of `alignment`. One with a `box` is
+    passed as a tensor map: what one copy moves, innermost length last, and the width of its
+    `swizzle` in bytes, or `none`.
     """
 
     name: str
     kind: str
     dtype: str
     is_const: bool = False
+    lanes: int = 1
+    alignment: int = 1
     box: tuple[int, ...] = ()
     swizzle: str = "none"
+    type: str = ""
+
+
+class Assumption(NamedTuple):
+    """A condition of `@assume` as it reads. `holds` is given an argument for each parameter in
+    their order: numbers, and addresses for arrays."""
+
+    text: str
+    holds: Callable[..., bool]
+
+
+class Code:
+    """The PTX of a program. It is parsed when its module is first asked for, which a launch on a
+    GPU never does; PtxError is raised then."""
+
+    def __init__(self, ptx: str, name: str) -> None:
+        self.ptx = ptx
+        self.name = name
+
+    @cached_property
+    def module(self) -> Module:
+        from prismc.emulator.ptx.parser import parse_module
+
+        return parse_module(self.ptx, self.name)
 
 
 class Kernel(Record):
-    """A kernel that can be launched: its PTX, what it takes, and what is fixed about its launch.
-
-    `threads` is 0 where the launch must say it. `broken` tells which conditions of `@assume` do not
-    hold for integer arguments by name. `ptx` and `cubin` are those of the whole program.
-    """
+    """A kernel that can be launched: its program's code, what it takes, and what is fixed about its
+    launch; `threads` is 0 where the launch must say it. `comment` is the author's."""
 
     name: str
-    module: Module
+    code: Code
     parameters: tuple[Parameter, ...]
     threads: int = 0
     cluster: int = 1
     dynamic_shared: int = 0
     shared_arrays: tuple[SharedArray, ...] = ()
     cooperative: bool = False
-    ptx: str = ""
-    cubin: bytes = b""
-    broken: Callable[[Mapping[str, int]], tuple[str, ...]] | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    comment: str = ""
+
+    @property
+    def module(self) -> Module:
+        return self.code.module
+
+
+class Compiled(NamedTuple):
+    """The kernels of a file, and the machine code of all of them."""
+
+    kernels: tuple[Kernel, ...]
+    binary: Binary
 
 
 def kernels_of(session: Session, file: SourceFile) -> tuple[Kernel, ...]:
     """All kernels of a Prism file, compiled for the session's target; none after a problem."""
-    from prismc.emulator.ptx.parser import parse_module
+    compiled = compiled_file(session, file)
+    return () if compiled is None else compiled.kernels
 
+
+def compiled_file(session: Session, file: SourceFile) -> Compiled | None:
+    """A Prism file compiled for the session's target; None after a problem."""
     facts: dict[str, Any] = {}
     emitted = run_stages(session, file, EMITS, facts)
     binary = None if emitted is None else compiled_module(session, emitted)
     if binary is None or session.sink.has_errors():
-        return ()
-    module = parse_module(binary.ptx, file.name)
-    dynamic = {entry.name: entry.dynamic_shared for entry in emitted.kernels}
-    return tuple(
+        return None
+    code = Code(binary.ptx, file.name)
+    kernels = tuple(
         Kernel(
-            name=function.symbol,
-            module=module,
-            parameters=tuple(_parameter(value.hint, value.type) for value in function.parameters),
-            threads=function.launch.threads,
-            cluster=function.launch.cluster,
-            cooperative=function.launch.cooperative,
-            ptx=binary.ptx,
-            cubin=binary.cubin,
-            dynamic_shared=dynamic.get(function.symbol, 0),
-            shared_arrays=shared_arrays(facts["check"], function.symbol),
-            broken=partial(broken_assumptions, facts["check"].program, function.symbol),
+            name=entry.name,
+            code=code,
+            parameters=tuple(map(parameter_of, entry.parameters)),
+            threads=entry.threads,
+            cluster=entry.cluster,
+            cooperative=entry.cooperative,
+            dynamic_shared=entry.dynamic_shared,
+            shared_arrays=shared_arrays(facts["check"], entry.name),
+            assumptions=_assumptions(entry),
+            comment=comment_of(session, entry.at),
         )
-        for function in facts["optimise"].module.functions
-        if function.launch is not None
+        for entry in emitted.kernels
+    )
+    return Compiled(kernels, binary)
+
+
+def parameter_of(parameter: KernelParameter) -> Parameter:
+    """A parameter of a compiled kernel, as launches see it."""
+    is_array = parameter.is_pointer or parameter.is_map
+    kind = "array" if is_array else "vector" if parameter.lanes > 1 else "scalar"
+    return Parameter(
+        name=parameter.name,
+        kind=kind,
+        dtype=parameter.scalar,
+        is_const=parameter.is_const,
+        lanes=parameter.lanes,
+        alignment=pointee_alignment(parameter) or 1,
+        box=parameter.box,
+        swizzle=parameter.swizzle.removeprefix("swizzle") or "none",
+        type=prism_type(parameter),
     )
 
 
-def _parameter(name: str, type_: Type) -> Parameter:
-    from prismc.ir.types import MapType, PointerType, ScalarType
+def _assumptions(entry: KernelEntry) -> tuple[Assumption, ...]:
+    """What a launch verifies; what no host can compute is left to the kernel's own checks."""
+    names = [parameter.name for parameter in entry.parameters]
+    return tuple(
+        Assumption(condition.text, eval(python_condition(condition, names), _NAMESPACE))
+        for condition in entry.conditions
+        if condition.formula is not None
+    )
 
-    if isinstance(type_, MapType):
-        width = type_.swizzle.removeprefix("swizzle") or "none"
-        dtype = type_.element.name
-        return Parameter(name=name, kind="array", dtype=dtype, box=type_.box, swizzle=width)
-    if isinstance(type_, PointerType):
-        element = type_.element
-        scalar = element.scalar if isinstance(element, ScalarType) else element.element
-        return Parameter(name=name, kind="array", dtype=scalar.name, is_const=type_.is_const)
-    if isinstance(type_, ScalarType):
-        return Parameter(name=name, kind="scalar", dtype=type_.scalar.name)
-    return Parameter(name=name, kind="unknown", dtype="")
+
+_NAMESPACE = {ARITHMETIC: arithmetic}
 
 
 def kernels_of_ptx(text: str, name: str) -> tuple[Kernel, ...]:
     """All kernels of a PTX text; their parameters are called a0, a1 and so on. Raises PtxError."""
-    from prismc.emulator.ptx.parser import parse_module
-
-    module = parse_module(text, name)
+    code = Code(text, name)
     found = []
-    for symbol in module.kernels():
-        function = module.functions[symbol]
+    for symbol in code.module.kernels():
+        function = code.module.functions[symbol]
         limits = function.limits
         exact = limits.get("reqntid") or ()
         threads = 1
@@ -122,7 +175,7 @@ def kernels_of_ptx(text: str, name: str) -> tuple[Kernel, ...]:
         found.append(
             Kernel(
                 name=symbol,
-                module=module,
+                code=code,
                 parameters=tuple(
                     Parameter(name=f"a{index}", kind="unknown", dtype=parameter.type_name)
                     for index, parameter in enumerate(function.parameters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,11 @@ def bind(kernel: Kernel, given: Mapping[str, Any], poisoned: frozenset[str] = fr
     `poisoned` arrays count as uninitialised.
     """
     require_names(kernel, given)
-    require_assumed(kernel, given)
     device = tuple(
         _device(parameter, given[parameter.name], parameter.name in poisoned)
         for parameter in kernel.parameters
     )
+    require_assumed(kernel, given)
     return Bound(kernel=kernel, device=device, given=given)
 
 
@@ -65,17 +66,36 @@ def require_names(kernel: Kernel, given: Mapping[str, Any]) -> None:
         raise RunError(f"kernel `{kernel.name}`: {what} (parameters: {', '.join(names) or 'none'})")
 
 
-def require_assumed(kernel: Kernel, given: Mapping[str, Any]) -> None:
-    """What `@assume` states, as far as integers tell. Raises RunError where it does not hold."""
-    integers = {
-        name: int(value)
-        for name, value in given.items()
-        if isinstance(value, int | np.integer | np.bool_)
+def require_assumed(
+    kernel: Kernel, given: Mapping[str, Any], addresses: Mapping[str, int] = MappingProxyType({})
+) -> None:
+    """What `@assume` states of arguments that fit. Raises RunError where it does not hold.
+
+    Arrays without an address get one on the PTX machine, aligned to everything.
+    """
+    values = {
+        parameter.name: addresses.get(parameter.name, 0)
+        if parameter.kind == "array"
+        else _plain(given[parameter.name])
+        for parameter in kernel.parameters
     }
-    broken = () if kernel.broken is None else kernel.broken(integers)
+    broken = [each.text for each in kernel.assumptions if not each.holds(*values.values())]
     if broken:
-        values = ", ".join(f"{name} = {value}" for name, value in integers.items())
-        raise RunError(f"kernel `{kernel.name}` assumes {_listed(broken)}: not so with {values}")
+        numbers = [
+            f"{parameter.name} = {values[parameter.name]}"
+            for parameter in kernel.parameters
+            if parameter.kind == "scalar"
+        ]
+        places = [f"{name} = {address:#x}" for name, address in addresses.items()]
+        raise RunError(
+            f"kernel `{kernel.name}` assumes {_listed(broken)}: not so with "
+            f"{', '.join([*numbers, *places])}"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -88,6 +108,8 @@ def _device(parameter: Parameter, value: Any, is_poisoned: bool) -> Any:
         return value
     if parameter.kind == "scalar":
         return scalar_argument(parameter, value)
+    if parameter.kind == "vector":
+        return vector_argument(parameter, value)
     if not isinstance(value, np.ndarray):
         raise RunError(f"`{parameter.name}` is an array of {parameter.dtype}, not {value!r}")
     wanted = DTYPES[parameter.dtype]
@@ -116,7 +138,7 @@ def scalar_argument(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, np.ndarray):
         raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not an array")
     dtype = DTYPES[parameter.dtype]
-    number = value.item() if isinstance(value, np.generic) else value
+    number = _plain(value)
     if not isinstance(number, bool | int | float):
         raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not {value!r}")
     if dtype.kind in "iu" and not _fits(number, dtype):
@@ -124,6 +146,17 @@ def scalar_argument(parameter: Parameter, value: Any) -> Any:
     if parameter.dtype == "bf16":
         return to_bf16(np.array([number], np.float32))[0]
     return dtype.type(number)
+
+
+def vector_argument(parameter: Parameter, value: Any) -> bytes:
+    """A vector as the device takes it, of a sequence of its numbers. Raises RunError."""
+    lanes = list(value) if isinstance(value, Sequence | np.ndarray) else []
+    if len(lanes) != parameter.lanes or isinstance(value, str | bytes):
+        raise RunError(
+            f"`{parameter.name}` is a sequence of {parameter.lanes} {parameter.dtype}, "
+            f"not {value!r}"
+        )
+    return b"".join(scalar_argument(parameter, lane).tobytes() for lane in lanes)
 
 
 def _fits(number: float, dtype: np.dtype[Any]) -> bool:

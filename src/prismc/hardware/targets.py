@@ -114,5 +114,33 @@ def meets(target: Target, word: str) -> bool:
     return _number(target.name) >= _number(word)
 
 
+def fitness(target: str, device: int, *, is_ptx: bool) -> int:
+    """How well code for a target fits a device of compute capability `device` (90 for 9.0); 0: it
+    does not run there.
+
+    Machine code for exactly this device comes first, PTX last (CUDA C++ Programming Guide,
+    "Application Compatibility"); `runtime.h` has the same rule for programs in C.
+    """
+    number, kind = _number(target), target[-1]
+    is_line = number // 10 == device // 10 and number <= device
+    if kind == "a":
+        return 0 if number != device else 1 if is_ptx else 3000
+    if kind == "f":
+        return (1 if is_ptx else 2000) + number if is_line else 0
+    if is_ptx:
+        return 1 + number if number <= device else 0
+    return 1000 + number if is_line else 0
+
+
+def nearest(device: int) -> Target:
+    """What is compiled for a device of compute capability `device`: itself, with all that only it
+    can do, or else the nearest below it that is known here."""
+    for name in (f"sm_{device}a", f"sm_{device}"):
+        if name in TARGETS:
+            return TARGETS[name]
+    below = [each for each in TARGETS.values() if fitness(each.name, device, is_ptx=True) > 1]
+    return max(below, key=lambda each: _number(each.name), default=DEFAULT_TARGET)
+
+
 def _number(name: str) -> int:
     return int("".join(letter for letter in name if letter.isdigit()))

@@ -7,6 +7,7 @@ https://dmlc.github.io/dlpack/latest/python_spec.html
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -58,6 +59,21 @@ def is_on_gpu(value: object) -> bool:
     if hasattr(value, "__dlpack_device__"):
         return value.__dlpack_device__()[0] in _CUDA_DEVICES
     return hasattr(value, "__cuda_array_interface__")
+
+
+def device_of(arguments: Mapping[str, Any]) -> int | None:
+    """The number of the GPU that arrays are on, None where none tells it. Raises RunError for
+    several."""
+    numbers: dict[str, int] = {}
+    for name, value in arguments.items():
+        if hasattr(value, "__dlpack_device__"):
+            kind, number = value.__dlpack_device__()
+            if kind in _CUDA_DEVICES:
+                numbers[name] = int(number)
+    if len(set(numbers.values())) > 1:
+        listed = ", ".join(f"`{name}` on {number}" for name, number in numbers.items())
+        raise RunError(f"the arrays are on several GPUs: {listed}")
+    return next(iter(numbers.values()), None)
 
 
 def describe(name: str, value: Any, stream: int | None) -> DeviceArray:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Mapping
 from typing import Any
 
-from prismc.driver.gpu.arrays import DeviceArray, describe, is_on_gpu, stream_of
+from prismc.driver.gpu.arrays import DeviceArray, describe, device_of, is_on_gpu, stream_of
+from prismc.driver.gpu.images import Device, Images, newer_ptx
 from prismc.driver.kernels import Kernel, Parameter, RunError
-from prismc.driver.running import require_assumed, require_names, scalar_argument
-from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
-
-Compile = Callable[[Target], tuple[Kernel, ...]]
+from prismc.driver.running import require_assumed, require_names, scalar_argument, vector_argument
 
 _MISSING = "no GPU can be used: {why}"
+# What drivers answer to PTX of a version that they do not know.
+_REFUSED_PTX = ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "CUDA_ERROR_INVALID_PTX")
 _SWIZZLES = {"none": "NONE", "32": "32B", "64": "64B", "128": "128B"}
 _MAP_TYPES = {
     "u8": "UINT8", "i8": "UINT8", "f8e4m3": "UINT8", "f8e5m2": "UINT8", "u16": "UINT16",
@@ -24,27 +25,21 @@ _MAP_TYPES = {
 
 
 class Gpu:
-    """The driver API of the process, and the kernels of one program on its current device."""
+    """The driver API of the process, and the kernels of one program on its devices. Several threads
+    may launch at once."""
 
-    def __init__(self, compile_for: Compile, target: Target | None = None) -> None:
+    def __init__(self, images: Images) -> None:
         """Starts the driver. Raises RunError where there is no GPU, or no cuda-bindings."""
         self.api = _bindings()
-        self._compile = compile_for
-        self._target = target
-        self._functions: dict[str, tuple[Any, Kernel]] = {}
+        self._images = images
+        # By context: handles of one mean nothing in another.
+        self._functions: dict[int, dict[str, tuple[Any, Kernel]]] = {}
+        self._loading = threading.Lock()
         try:
             self.call("cuInit", 0)
-            device = self._enter()
+            self._enter(None)
         except RuntimeError as error:  # cuda-bindings finds no libcuda
             raise RunError(_MISSING.format(why=str(error).strip())) from error
-        attribute = self.api.CUdevice_attribute
-        self._capability = tuple(
-            int(self.call("cuDeviceGetAttribute", each, device))
-            for each in (
-                attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-            )
-        )
 
     def call(self, name: str, *arguments: Any) -> Any:
         """What a function of the driver gives beside its status. Raises RunError."""
@@ -53,81 +48,105 @@ class Gpu:
             raise RunError(f"{name}: {getattr(status, 'name', status)}")
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _enter(self) -> Any:
-        """The device of the current context; the first one's own, where there is none yet."""
-        context = self.call("cuCtxGetCurrent")
-        if int(context) == 0:
-            device = self.call("cuDeviceGet", 0)
-            self.call("cuCtxSetCurrent", self.call("cuDevicePrimaryCtxRetain", device))
-        return self.call("cuCtxGetDevice")
+    def _enter(self, number: int | None) -> tuple[int, int]:
+        """Make a device's own context current, unless the current one is of that device; without a
+        number, only where there is none. The context, and the one that was current before."""
+        before = int(self.call("cuCtxGetCurrent"))
+        if before and (number is None or int(self.call("cuCtxGetDevice")) == number):
+            return before, before
+        device = self.call("cuDeviceGet", number or 0)
+        context = self.call("cuDevicePrimaryCtxRetain", device)
+        self.call("cuCtxSetCurrent", context)
+        return int(context), before or int(context)
 
-    def target(self) -> Target:
-        """What kernels are compiled for: the device itself, or else the nearest below it."""
-        if self._target is not None:
-            return self._target
-        major, minor = self._capability
-        for name in (f"sm_{major}{minor}a", f"sm_{major}{minor}"):
-            if name in TARGETS:
-                return TARGETS[name]
-        number = major * 10 + minor
-        below = [t for t in TARGETS.values() if t.name[3:].isdigit() and int(t.name[3:]) <= number]
-        return below[-1] if below else DEFAULT_TARGET
+    def device(self) -> Device:
+        """The device of the current context."""
+        number = self.call("cuCtxGetDevice")
+        attribute = self.api.CUdevice_attribute
+        major, minor = (
+            int(self.call("cuDeviceGetAttribute", each, number))
+            for each in (
+                attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+            )
+        )
+        name = self.call("cuDeviceGetName", 128, number).split(b"\0")[0].decode(errors="replace")
+        cuda = int(self.call("cuDriverGetVersion"))
+        return Device(name=name, capability=10 * major + minor, cuda=cuda)
 
     def function(self, name: str) -> tuple[Any, Kernel]:
-        """A kernel, loaded, with its dynamic shared memory allowed."""
-        if name not in self._functions:
-            kernels = self._compile(self.target())
-            module = self._load(kernels[0])
-            for kernel in kernels:
-                function = self.call("cuModuleGetFunction", module, kernel.name.encode())
-                self._functions[kernel.name] = (function, kernel)
-                if kernel.dynamic_shared:
-                    attribute = self.api.CUfunction_attribute
-                    most = attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                    self.call("cuFuncSetAttribute", function, most, kernel.dynamic_shared)
-        return self._functions[name]
+        """A kernel, loaded into the current context, with its dynamic shared memory allowed."""
+        with self._loading:
+            context = int(self.call("cuCtxGetCurrent"))
+            if context not in self._functions:
+                self._functions[context] = self._loaded()
+            return self._functions[context][name]
 
-    def _load(self, kernel: Kernel) -> Any:
-        """The module of a program's kernels: machine code, or PTX for another device."""
-        status, module = self.api.cuModuleLoadData(kernel.cubin)
-        if int(status) == 0:
-            return module
-        return self.call("cuModuleLoadData", kernel.ptx.encode() + b"\0")
+    def _loaded(self) -> dict[str, tuple[Any, Kernel]]:
+        """The kernels of the best image that the driver takes."""
+        module, kernels = self._load(self.device())
+        functions: dict[str, tuple[Any, Kernel]] = {}
+        most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        for kernel in kernels:
+            function = self.call("cuModuleGetFunction", module, kernel.name.encode())
+            functions[kernel.name] = (function, kernel)
+            if kernel.dynamic_shared:
+                self.call("cuFuncSetAttribute", function, most, kernel.dynamic_shared)
+        return functions
 
-    def launch(
-        self, name: str, blocks: tuple[int, ...], given: Mapping[str, Any], stream: Any = None
-    ) -> None:
-        """Launch a kernel on a stream; it may still run on return. Raises RunError."""
-        self._enter()
+    def _load(self, device: Device) -> tuple[Any, tuple[Kernel, ...]]:
+        refusal = ""
+        for each in self._images(device):
+            # PTX is a string of C.
+            status, module = self.api.cuModuleLoadData(each.image.content + b"\0")
+            if int(status) == 0:
+                return module, each.kernels
+            version, reason = each.image.ptx_version, getattr(status, "name", str(status))
+            is_newer = version and reason in _REFUSED_PTX
+            refusal = newer_ptx(version, device) if is_newer else f"cuModuleLoadData: {reason}"
+        raise RunError(refusal)
+
+    def launch(self, name: str, blocks: int, given: Mapping[str, Any], stream: Any = None) -> None:
+        """Launch a kernel on a stream; it may still run on return. Raises RunError.
+
+        It runs on the device of its arrays, where they tell it, or else on the current one.
+        """
+        context, before = self._enter(device_of(given))
+        try:
+            self._launch(name, blocks, given, stream)
+        finally:
+            if context != before:
+                self.call("cuCtxSetCurrent", before)
+
+    def _launch(self, name: str, blocks: int, given: Mapping[str, Any], stream: Any) -> None:
         function, kernel = self.function(name)
         require_names(kernel, given)
-        require_assumed(kernel, given)
         chosen = None if stream is None else stream_of(stream)
         arrays = {
             p.name: self._array(p, given[p.name], chosen)
             for p in kernel.parameters
             if p.kind == "array"
         }
-        handle = self._stream(arrays, given) if chosen is None else chosen
-        self._wait(arrays, handle)
         packed = [
             self._packed(p, arrays[p.name] if p.kind == "array" else given[p.name])
             for p in kernel.parameters
         ]
+        require_assumed(kernel, given, {name: array.pointer for name, array in arrays.items()})
+        handle = self._stream(arrays, given) if chosen is None else chosen
+        self._wait(arrays, handle)
         self.start(function, kernel, blocks, packed, handle)
 
     def start(
         self,
         function: Any,
         kernel: Kernel,
-        blocks: tuple[int, ...],
+        blocks: int,
         packed: list[tuple[int, Any]],
         stream: int = 0,
     ) -> None:
         """Launch with parameters that lie at addresses."""
-        grid = (*blocks, 1, 1)[:3]
         addresses = (ctypes.c_void_p * max(1, len(packed)))(*(place for place, _ in packed))
-        shape = (*grid, kernel.threads, 1, 1, kernel.dynamic_shared, stream)
+        shape = (blocks, 1, 1, kernel.threads, 1, 1, kernel.dynamic_shared, stream)
         parameters = ctypes.addressof(addresses)
         if kernel.cooperative:
             self.call("cuLaunchCooperativeKernel", function, *shape, parameters)
@@ -155,8 +174,9 @@ class Gpu:
             )
         if not parameter.box and not array.is_contiguous:
             raise RunError(f"`{name}` has gaps between its elements: pass a contiguous copy")
-        if array.pointer % array.itemsize:
-            raise RunError(f"`{name}` is not aligned to its elements of {array.itemsize} bytes")
+        alignment = max(parameter.alignment, array.itemsize)
+        if array.pointer % alignment:
+            raise RunError(f"`{name}` is not aligned to its elements of {alignment} bytes")
         return array
 
     def _stream(self, arrays: Mapping[str, DeviceArray], given: Mapping[str, Any]) -> int:
@@ -185,7 +205,10 @@ class Gpu:
         if isinstance(value, DeviceArray):
             pointer = ctypes.c_uint64(value.pointer)
             return ctypes.addressof(pointer), pointer
-        content = scalar_argument(parameter, value).tobytes()
+        if parameter.kind == "vector":
+            content = vector_argument(parameter, value)
+        else:
+            content = scalar_argument(parameter, value).tobytes()
         buffer = ctypes.create_string_buffer(content, len(content))
         return ctypes.addressof(buffer), buffer
 

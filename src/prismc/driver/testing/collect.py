@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from prismc.diagnostics.text import render_problems
-from prismc.driver.kernels import Kernel, RunError, kernels_of
+from prismc.driver.kernels import Compiled, RunError, compiled_file
 from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session
@@ -82,10 +82,10 @@ def _report(session: Session, own: Session) -> None:
         session.sink.report(problem)
 
 
-def kernels_for(session: Session, case: Case) -> tuple[Kernel, ...]:
-    """The kernels of a test's file, compiled. Raises RunError where they cannot be."""
+def compiled_case(session: Session, case: Case) -> Compiled:
+    """The file of a test, compiled. Raises RunError where it cannot be."""
     own = session.branch(case.options)
-    kernels = kernels_of(own, case.file)
-    if own.exit_code:
+    compiled = compiled_file(own, case.file)
+    if compiled is None or own.exit_code:
         raise RunError("\n" + render_problems(own.problems, own.files))
-    return kernels
+    return compiled

@@ -128,7 +128,7 @@ class GpuDevice:
                 )
                 for name, place in copies.items()
             }
-            gpu.launch(kernel, (blocks,), given | on_gpu)
+            gpu.launch(kernel, blocks, given | on_gpu)
             gpu.call("cuCtxSynchronize")
             for name, array in bits.items():
                 gpu.call("cuMemcpyDtoH", array.ctypes.data, copies[name], array.nbytes)

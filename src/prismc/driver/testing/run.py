@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from prismc.diagnostics.excerpt import Mark, draw_excerpt, last_line_number
 from prismc.diagnostics.style import Role, plain
 from prismc.driver.gpu.device import Gpu
-from prismc.driver.kernels import Kernel
+from prismc.driver.gpu.images import compiled_images
+from prismc.driver.kernels import Compiled, Kernel
 from prismc.driver.session import Session
-from prismc.driver.testing.collect import Case, kernels_for
+from prismc.driver.testing.collect import Case, compiled_case
 from prismc.driver.testing.device import EmulatedDevice, GpuDevice
 from prismc.driver.testing.interpreter import Device, Interpreter, Stopped
 from prismc.driver.workers import shared_work
@@ -77,7 +78,7 @@ def run_case(
 
     def kernels() -> tuple[Kernel, ...]:
         if case.file.name not in compiled:
-            compiled[case.file.name] = kernels_for(session, case)
+            compiled[case.file.name] = compiled_case(session, case).kernels
         return compiled[case.file.name]
 
     start = time.monotonic()
@@ -95,11 +96,13 @@ def run_case(
 def run_on_gpu(session: Session, case: Case, running: Running) -> Verdict:
     """One test on the machine's GPU. Raises RunError where there is none."""
 
-    def compiled_for(target: Target) -> tuple[Kernel, ...]:
-        return kernels_for(session, replace(case, options=replace(case.options, target=target)))
+    def compiled_for(target: Target) -> Compiled:
+        options = replace(case.options, target=target)
+        return compiled_case(session, replace(case, options=options))
 
     start = time.monotonic()
-    failure = run_once(case, GpuDevice(Gpu(compiled_for)), running.seed, session.files)
+    gpu = Gpu(compiled_images(compiled_for, None))
+    failure = run_once(case, GpuDevice(gpu), running.seed, session.files)
     return Verdict(round(time.monotonic() - start, 3), (failure,) if failure else (), "")
 
 
