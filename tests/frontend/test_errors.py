@@ -33,7 +33,7 @@ CASES = [
     (in_function("x := a ? 1 : 2"), "P0107", "?"),
     (in_function("if !a:", "    pass"), "P0107", "!"),
     (in_function("x := 1 + \\", "    2"), "P0107", "\\"),
-    (in_function("x = 1;", "y = 2;"), "P0108", ";"),
+    (in_function("x = 1;", "y = 2"), "P0108", ";"),
     (in_function("if a {", "    pass", "}"), "P0109", "{"),
     ("def f() {\n    pass\n}\n", "P0109", "{"),
     (in_function("}"), "P0109", "}"),

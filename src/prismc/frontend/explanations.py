@@ -291,7 +291,9 @@ def arms_expected(at: Situation) -> Problem | None:
             owner, parts, expected = "pipeline", "`produce:` and then `consume:`", "its end"
         case _:
             return None
-    return ArmsExpected(at=at.span(), owner=owner, parts=parts, expected=expected)
+    header = at.header()
+    related = () if header is None else (Related(at=header, message=f"the `{owner}` begins here"),)
+    return ArmsExpected(at=at.span(), related=related, owner=owner, parts=parts, expected=expected)
 
 
 def stray_arm(at: Situation) -> Problem | None:

@@ -36,12 +36,25 @@ class Machine:
 
         `tokens` ends with END.
         """
+        return self._run(tokens, 0, [self._tables.start])
+
+    def resume(self, tokens: Sequence[Token], place: int, states: Sequence[int]) -> Stuck | None:
+        """Runs on from the token at `place` with `states`: where it is stuck, if it is.
+
+        For a machine whose actions make nothing: no values are at hand.
+        """
+        result = self._run(tokens[place:], place, list(states))
+        return result if isinstance(result, Stuck) else None
+
+    def _run(self, tokens: Iterable[Token], first: int, states: list[int]) -> Any:
+        """Runs tokens of which the first is counted as `first`."""
         tables, actions, file = self._tables.actions, self._actions, self._file
         rules, jumps = self._tables.rules, self._jumps
         width, height = len(self._tables.terminals), len(tables)
-        states, values, starts = [self._tables.start], list[Any](), list[int]()
+        values: list[Any] = [None] * (len(states) - 1)
+        starts = [0] * (len(states) - 1)
         end = 0
-        for index, token in enumerate(tokens):
+        for index, token in enumerate(tokens, first):
             kind, begin, _ = token
             while True:
                 step = tables[states[-1]].get(kind)
@@ -102,10 +115,10 @@ def _nothing(span: Span, *values: object) -> None:
 
 def acceptable(tables: Tables, states: Sequence[int]) -> list[int]:
     """The kinds of token that may follow when the machine's states are `states`, ascending."""
-    return [kind for kind in sorted(tables.actions[states[-1]]) if _accepts(tables, states, kind)]
+    return [kind for kind in sorted(tables.actions[states[-1]]) if accepts(tables, states, kind)]
 
 
-def _accepts(tables: Tables, states: Sequence[int], kind: int) -> bool:
+def accepts(tables: Tables, states: Sequence[int], kind: int) -> bool:
     """Whether `kind` is shifted in the end: a reduction may be tried on a token that is not."""
     states = list(states)
     while True:

@@ -2,8 +2,8 @@
 
 Layout tokens cover no characters: NEWLINE, INDENT and DEDENT stand at the end of the last real
 token, so that a statement's span ends with its last word. Inside brackets lines do not count. What
-is wrong with characters, brackets or indentation is found here, once a kind and declaration, and
-kept beside the declaration's tokens: `recovery.py` decides what of it to report.
+is wrong with characters, brackets or indentation is found here and kept
+beside the declaration's tokens: `recovery.py` decides what of it to report.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import NamedTuple
 from prismc.diagnostics.problem import Fix, Problem, Related
 from prismc.frontend.errors import (
     BadNumber,
-    Braces,
     ForeignSpelling,
     MismatchedBracket,
     NonAsciiName,
@@ -28,6 +27,7 @@ from prismc.frontend.errors import (
     UnopenedBracket,
     UnterminatedString,
 )
+from prismc.frontend.malformed import character_fault, name_fault, number_fault
 from prismc.frontend.tables import DEDENT, END, INDENT, NEWLINE, Tables, Token
 from prismc.source.files import SourceFile
 from prismc.source.span import Span
@@ -54,33 +54,14 @@ _OPENER_LINE = re.compile(r"^(?:@|(?:import|from|const|def|kernel|export|unsafe|
 _INDENTATION = re.compile(r"^[ \t]+", re.M)
 _NEXT_DECLARATION = re.compile(r"^[^\s#]", re.M)
 
-_SHOWN = 40  # characters of a malformed name or number that a message quotes
-_NUMBER_FAULTS = (
-    (r"0[0-7_]+|0[oO].*", "a number in octal, which Prism does not have"),
-    (r"0[0-9_]+", "a zero before a number"),
-    (r"0[xX].*", "`0x` and hexadecimal digits were expected"),
-    (r"0[bB].*", "`0b` and digits 0 and 1 were expected"),
-    (r"[0-9_]*\.?[0-9_]*(?:[eE][0-9]+)?[fFlLuUdDhH]+", "a literal takes the type that it meets"),
-    (r"[0-9_.eE]*_[0-9_.eE]*", "a `_` stands between two digits only"),
-    (r"[0-9.]*\.[0-9.]*\.[0-9.]*", "a second decimal point"),
-    (r".*[eE]", "digits are missing after the `e`"),
-)
-
-# A number of C with its suffix: a float (`1.0f`, `1.f` is left alone), or an integer.
-_SUFFIXED = re.compile(r"([0-9]+\.[0-9]+(?:[eE][0-9]+)?)[fF]|(?!0[0-9])([0-9]+)(?:[uUlL]+)")
-
 _CLOSING = {"(": ")", "[": "]"}
 
 _FOREIGN_ENDS = "{};"  # belong to what comes before them, even at the start of a line
 
-# A stray character that another language uses: how Prism says it.
-_FOREIGN = {
-    "!": "write `not x`",
-    "?": "write `a if c else b`",
-    "'": "strings have double quotes",
-    "\\": "a line goes on inside brackets; put the expression in `( )`",
-    "`": "remove it",
-}
+# Faults of one word each, which may be told several times; the others unsettle what follows them.
+_REPEATED = (BadNumber, NonAsciiName)
+_REPEATED_BY_LINE = (ForeignSpelling, Semicolon, UnknownCharacter)
+_MOST_OF_A_KIND = 10
 
 
 def lexer_pattern(terminals: dict[str, str], operators: list[str]) -> str:
@@ -147,7 +128,7 @@ class Layout:
 
     def _begin_piece(self, is_stray: bool) -> None:
         self._tokens: list[Token] = []
-        self._faults: dict[type[Problem], Problem] = {}
+        self._faults: dict[type[Problem], list[Problem]] = {}
         self._indents = [0]
         self._brackets: list[tuple[str, Span]] = []
         self._line_token = 0  # where the logical line begins in `_tokens`
@@ -162,11 +143,20 @@ class Layout:
         self._end_line()
         self._tokens += [(DEDENT, end, end)] * (len(self._indents) - 1)
         self._tokens.append((END, end, end))
-        faults = sorted(self._faults.values(), key=lambda problem: problem.at.start)
+        found = (problem for problems in self._faults.values() for problem in problems)
+        faults = sorted(found, key=lambda problem: problem.at.start)
         return Piece(self._tokens, faults, self._is_stray, self._is_large)
 
     def _fault(self, problem: Problem) -> None:
-        self._faults.setdefault(type(problem), problem)
+        known = self._faults.setdefault(type(problem), [])
+        if not known or (len(known) < _MOST_OF_A_KIND and self._is_another(problem, known[-1])):
+            known.append(problem)
+
+    def _is_another(self, problem: Problem, last: Problem) -> bool:
+        """Whether a second fault of a kind is worth telling beside the first."""
+        if isinstance(problem, _REPEATED_BY_LINE):
+            return self._text.find("\n", last.at.start, problem.at.start) != -1
+        return isinstance(problem, _REPEATED)
 
     def _span(self, start: int, end: int) -> Span:
         return Span(self._file.name, start, end)
@@ -301,7 +291,8 @@ class Layout:
             while width < indents[-1]:
                 indents.pop()
                 tokens.append((DEDENT, end, end))
-            if levels and TabIndentation not in self._faults:
+            # A bracket of the wrong kind ends a line too early.
+            if levels and not self._faults.keys() & {TabIndentation, MismatchedBracket}:
                 at = self._span(line, begin)
                 self._fault(UnmatchedUnindent(at=at, width=width, levels=levels))
         self._line_token = len(tokens)
@@ -341,23 +332,19 @@ class Layout:
     def _irregular(self, group: int, begin: int, end: int) -> int | None:
         """Notes what is wrong with a malformed token; the kind it stands for, None for none."""
         text, at = self._text[begin:end], self._span(begin, end)
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
         match GROUPS[group - 1]:
             case "bad number":
-                fixes = _without_suffix(text, at)
-                self._fault(BadNumber(at=at, text=shown, reason=_number_fault(text), fixes=fixes))
+                self._fault(number_fault(text, at))
                 return self._tables.kind("INTEGER")
             case "bad name":
-                letter = next(letter for letter in text if not letter.isascii())
-                point = f"U+{ord(letter):04X}"
-                self._fault(NonAsciiName(at=at, name=shown, letter=letter, code_point=point))
+                self._fault(name_fault(text, at))
                 return self._tables.kind("NAME")
             case "bad string":
                 self._fault(UnterminatedString(at=self._span(begin, begin + 1)))
                 return self._tables.kind("STRING")
             case _:
                 self._strays += 1
-                self._fault(_character_fault(text, at, ends_line=self._ends_line(end)))
+                self._fault(character_fault(text, at, ends_line=self._ends_line(end)))
                 return None
 
     def _ends_line(self, end: int) -> bool:
@@ -365,33 +352,3 @@ class Layout:
         stop = self._text.find("\n", end)
         rest = self._text[end:stop] if stop != -1 else self._text[end:]
         return not rest.partition("#")[0].strip()
-
-
-def _character_fault(character: str, at: Span, *, ends_line: bool) -> Problem:
-    if character == ";":
-        fix = Fix(at=at, text="", title="remove the `;`")
-        return Semicolon(at=at, fixes=(fix,) if ends_line else ())
-    if character in "{}":
-        return Braces(at=at)
-    if character in _FOREIGN:
-        return ForeignSpelling(at=at, written=character, instead=_FOREIGN[character])
-    code_point = f"U+{ord(character):04X}"
-    shown = f"`{character}` ({code_point})" if character.isprintable() else code_point
-    return UnknownCharacter(at=at, character=shown)
-
-
-def _without_suffix(text: str, at: Span) -> tuple[Fix, ...]:
-    """`1.0f`, `8u`: the number without its suffix, which a literal here does not need."""
-    match = _SUFFIXED.fullmatch(text)
-    if match is None:
-        return ()
-    number = match[1] or match[2]
-    return (Fix(at=at, text=number, title=f"write `{number}`"),)
-
-
-def _number_fault(text: str) -> str:
-    """Why `text`, which begins like a number, is none."""
-    for pattern, reason in _NUMBER_FAULTS:
-        if re.fullmatch(pattern, text):
-            return reason
-    return "a letter or sign that does not belong to a number"

@@ -1,7 +1,8 @@
 """Text to tree: the front end's front page.
 
 text -> `layout` (pieces of tokens) -> `lalr` (the tables' machine) -> `build_ast` (nodes). One
-declaration is parsed at a time, so one that is broken hides no other.
+declaration is parsed at a time, so one that is broken hides no other; the lines of a broken one are
+read for their errors too, but not kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from prismc.frontend.errors import TooDeep
 from prismc.frontend.grammar import load_tables
 from prismc.frontend.lalr import Machine, Stuck, bind_actions, no_actions
 from prismc.frontend.layout import MAX_PARTS, Layout, Piece
-from prismc.frontend.recovery import declared_names, explain, worth_reporting
+from prismc.frontend.recovery import Reader, Reading, declared_names, worth_reporting
 from prismc.frontend.tables import Tables
 from prismc.frontend.walk import deepest
 from prismc.source.files import SourceFile
@@ -62,6 +63,7 @@ class _Parser:
         self._tables = tables
         self._machine = Machine(tables, file.name, bind_actions(tables.rules, self.builder))
         self._recogniser = Machine(tables, file.name, no_actions(tables.rules))
+        self._reader = Reader(tables, file, self._recogniser)
 
     def pieces(self) -> Iterator[Piece]:
         return Layout(self._file, self._tables).pieces()
@@ -78,12 +80,26 @@ class _Parser:
         machine = self._recogniser if piece.faults else self._machine
         result = machine.run(piece.tokens)
         if isinstance(result, Stuck):
-            error = explain(piece.tokens, result, self._tables, self._file)
-            return [], worth_reporting(piece.faults, piece.tokens, result, error)
+            reading = self._reader.read(piece.tokens, result)
+            found = worth_reporting(piece.faults, reading.errors)
+            return [], found if piece.faults else found + self._meaning(reading)
         problems = piece.faults or list(self.builder.problems)
         if piece.is_large and not problems:
             problems = _too_deep(result)
         return ([], problems) if problems else (result, [])
+
+    def _meaning(self, reading: Reading) -> list[Problem]:
+        """What the builder has to say of the lines that parse."""
+        if reading.tokens is None:
+            return []
+        self.builder.problems.clear()
+        self._machine.run(reading.tokens)
+        lines = [error.line for error in reading.errors]
+        return [
+            problem
+            for problem in self.builder.problems
+            if not any(start <= problem.at.start <= end for start, end in lines)
+        ]
 
 
 def _too_deep(declarations: list[ast.Declaration]) -> list[Problem]:

@@ -9,6 +9,16 @@ from prismc.source.files import SourceFile
 from prismc.source.span import Span
 
 
+def line_of(tokens: Sequence[Token], place: int) -> tuple[int, int]:
+    """The first token of the logical line that holds `place`, and the NEWLINE that ends it."""
+    first = last = place
+    while first > 0 and tokens[first - 1][0] not in (NEWLINE, INDENT, DEDENT):
+        first -= 1
+    while last < len(tokens) - 1 and tokens[last][0] != NEWLINE:
+        last += 1
+    return first, last
+
+
 class Situation:
     """Where the parser is stuck: the token, those around it, and what would have been accepted."""
 
@@ -49,10 +59,7 @@ class Situation:
 
     def line_start(self) -> int:
         """The offset of the first token of the logical line (0 or negative)."""
-        place = self.index
-        while place > 0 and self._tokens[place - 1][0] not in (NEWLINE, INDENT, DEDENT):
-            place -= 1
-        return place - self.index
+        return line_of(self._tokens, self.index)[0] - self.index
 
     def line_word(self) -> str:
         """The first word of the logical line."""
@@ -66,6 +73,17 @@ class Situation:
             if depth == 0 and word in words:
                 return offset
             depth += (word in (")", "]")) - (word in ("(", "["))
+        return None
+
+    def header(self) -> Span | None:
+        """The line whose block the token stands in; None outside all blocks."""
+        depth = 0
+        for place in range(self.index - 1, -1, -1):
+            kind = self._tokens[place][0]
+            depth += (kind == DEDENT) - (kind == INDENT)
+            if depth < 0:
+                first, last = line_of(self._tokens, place - 1)
+                return self.span(first - self.index, last - self.index)
         return None
 
     def is_in_brackets(self) -> bool:
