@@ -17,7 +17,7 @@ from prismc.ir.ops.arithmetic import (
     Unary,
     UnaryOperator,
 )
-from prismc.ir.ops.groups import Position, Query
+from prismc.ir.ops.groups import InGroup, Part, Position, Query
 from prismc.ir.ops.memory import Load, Store
 from prismc.ir.types import BOOLEAN, INT, Type
 from prismc.source.span import NOWHERE, Span
@@ -107,6 +107,11 @@ class Builder:
 
     def position(self, query: Query, hint: str) -> Value:
         return self.add(Position(query=query, results=(Value(INT, hint),), span=self.span)).result
+
+    def in_group(self, part: Part, index: Value, size: int) -> Value:
+        return self.add(
+            InGroup(part=part, index=index, size=size, results=(Value(INT),), span=self.span)
+        ).result
 
     # ------------------------------------------------------------------ memory
 

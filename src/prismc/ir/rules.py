@@ -370,6 +370,12 @@ def _is_group(lanes: int) -> bool:
     return lanes in (2, 4, 8, 16, 32)
 
 
+def _in_group(op: groups.InGroup, context: Context) -> None:
+    _require(op.index.type == INT, "an index among groups is an i32")
+    _require(op.size > 0, "a group has members")
+    _results(op, INT)
+
+
 def _broadcast(op: groups.Broadcast, context: Context) -> None:
     _require(_is_group(op.lanes), "2, 4, 8, 16 or 32 lanes")
     _require(_scalar(op.value.type).bits in (32, 64), "the value has 32 or 64 bits")
@@ -377,6 +383,12 @@ def _broadcast(op: groups.Broadcast, context: Context) -> None:
 
 
 def _block_barrier(op: sync.BlockBarrier, context: Context) -> None:
+    _results(op)
+
+
+def _cluster_barrier(op: sync.ClusterBarrier, context: Context) -> None:
+    launch = context.function.launch
+    _require(launch is None or launch.cluster > 1, "the kernel is launched in clusters")
     _results(op)
 
 
@@ -531,9 +543,11 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     memory.MapAddress: _map_address,
     memory.Descriptor: _descriptor,
     groups.Position: _position,
+    groups.InGroup: _in_group,
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
+    sync.ClusterBarrier: _cluster_barrier,
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,

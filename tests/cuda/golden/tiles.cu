@@ -29,11 +29,11 @@ extern "C" __global__ void __launch_bounds__(64, 4) rotate_all(
     float *small = (float *)smem;
     float *all = (float *)(smem + 256);
 #line 21 "tiles.prism"
-    int part_offset = thread / 8 * 8;
+    int part_offset = (int)(thread / 8u) * 8;
 #line 23 "tiles.prism"
     int v = block * 64 + thread;
 #line 23 "tiles.prism"
-    float v_1 = rotated(thread % 8, v < n ? X[v] : 0.0f, small, part_offset);
+    float v_1 = rotated(thread % 8u, v < n ? X[v] : 0.0f, small, part_offset);
 #line 25 "tiles.prism"
     all[thread] = v_1;
     long long out_offset = tile_offset + thread;

@@ -77,6 +77,8 @@ _QUERIES = {
     groups.Query.BLOCK_COUNT: "gridDim.x",
 }
 
+_GROUP_SIGNS = {groups.Part.NUMBER: "/", groups.Part.PLACE: "%"}
+
 # The C++ conversions between the two 32-bit (64-bit) registers that keep the bits.
 _BIT_FUNCTIONS = {
     (F32, U32): "__float_as_uint",
@@ -162,6 +164,9 @@ class Expressions:
     def compare(self, op: arithmetic.Compare) -> Expression:
         scalar = scalar_of(op.left.type)
         left, right = (self.widened(scalar, self._value(v)) for v in (op.left, op.right))
+        if right.text.isdecimal() and not left.widens:
+            # What is a place of threads is never below 0: no sign is needed for its comparison.
+            left = left.imposed
         return cpp.binary(left, _COMPARISONS[op.comparison], right)
 
     def select(self, op: arithmetic.Select) -> Expression:
@@ -306,6 +311,12 @@ class Expressions:
         register = cpp.literal(_QUERIES[op.query])
         return cpp.supplied(cpp.cast("int", register), register, widens=False)
 
+    def in_group(self, op: groups.InGroup) -> Expression:
+        # Beside an unsigned operand C++ divides without signs.
+        sign, size = _GROUP_SIGNS[op.part], cpp.literal(f"{op.size}u")
+        part = cpp.binary(self._value(op.index), sign, size)
+        return cpp.supplied(cpp.cast("int", part), part, widens=False)
+
 
 def _is_integer_in_c(scalar: Scalar) -> bool:
     return scalar.is_integer or scalar in CARRIERS
@@ -355,4 +366,5 @@ _EMITTERS: dict[type[Op], Callable[[Expressions, Any], Expression]] = {
     memory.MapAddress: Expressions.map_address,
     memory.Descriptor: Expressions.descriptor,
     groups.Position: Expressions.position,
+    groups.InGroup: Expressions.in_group,
 }

@@ -7,7 +7,10 @@ from typing import NamedTuple
 from prismc.hardware.scalars import Kind
 from prismc.ir.core import Op, Value
 from prismc.ir.ops.arithmetic import Binary, BinaryOperator, Constant, Convert, Select
+from prismc.ir.ops.groups import InGroup, Part
 from prismc.ir.types import ScalarType, Type
+
+_GROUP_OPERATORS = {Part.NUMBER: BinaryOperator.DIV, Part.PLACE: BinaryOperator.REM}
 
 
 class Range(NamedTuple):
@@ -77,6 +80,9 @@ class Ranges:
                 return Range(int(value), int(value))
             case Binary(operator=operator, left=left, right=right):
                 return combine(operator, self.of(left), self.of(right))
+            case InGroup(part=part, index=index, size=size):
+                operator = _GROUP_OPERATORS[part]
+                return combine(operator, self.of(index), Range(size, size))
             case Convert(operand=operand) if range_of_type(operand.type) is not None:
                 return self.of(operand)
             case Select(when_true=one, when_false=other):

@@ -19,6 +19,7 @@ from prismc.ir.lowering.projection import Class
 from prismc.ir.lowering.types import lower_element, lower_pointer
 from prismc.ir.lowering.views import Binding, View, layout_of
 from prismc.ir.ops.arithmetic import Binary, BinaryOperator, MakeVector
+from prismc.ir.ops.groups import Part
 from prismc.ir.ops.memory import PointerCast
 from prismc.ir.types import (
     INT,
@@ -161,7 +162,8 @@ class Frame:
         value = self.hidden_value(index.hidden)
         for step in index.steps:
             value = self._number(BinaryOperator.SUB, value, step.offset)
-            value = self._number(BinaryOperator.REM, value, step.modulo)
+            if step.modulo not in (0, 1):
+                value = self.builder.in_group(Part.PLACE, value, step.modulo)
         if index.steps and index.limit:
             self.ranges.set(value, Range(0, index.limit - 1))
         return value
@@ -171,7 +173,7 @@ class Frame:
         if index.limit and index.limit <= size:
             return self.builder.constant(0)
         value = self.index_value(index)
-        return value if size == 1 else self._number(BinaryOperator.DIV, value, size)
+        return value if size == 1 else self.builder.in_group(Part.NUMBER, value, size)
 
     def unit_index(self, of: Perspective, within: Perspective) -> Value:
         """`id(of)` where `within` speaks: floor of the position by the size."""
@@ -198,7 +200,7 @@ class Frame:
         blocks = self.hidden_value(Hidden.BLOCKS)
         if of.level is Level.THREAD:
             return self._number(BinaryOperator.MUL, blocks, self.threads // of.size)
-        return self._number(BinaryOperator.DIV, blocks, of.size)
+        return blocks if of.size == 1 else self.builder.in_group(Part.NUMBER, blocks, of.size)
 
     def block_thread(self) -> Value:
         """The thread's index in its block, however narrow the function's top is."""
@@ -206,9 +208,8 @@ class Frame:
         return self.hidden_value(Hidden.THREAD if is_known else Hidden.BLOCK_THREAD)
 
     def _number(self, operator: BinaryOperator, value: Value, number: int) -> Value:
-        """`value operator number`, left out where it changes nothing (0 stands for no step)."""
-        is_neutral = number == (0 if operator is BinaryOperator.SUB else 1)
-        if is_neutral or (operator is BinaryOperator.REM and number == 0):
+        """`value operator number`, left out where it changes nothing."""
+        if number == (0 if operator is BinaryOperator.SUB else 1):
             return value
         return self.builder.binary(operator, value, self.builder.constant(number))
 

@@ -22,6 +22,26 @@ class Position(Op):
     query: Query
 
 
+class Part(Enum):
+    """NUMBER counts the groups before the one that holds an index, PLACE is its place in there."""
+
+    NUMBER = "group.number"
+    PLACE = "group.place"
+
+
+class InGroup(Op):
+    """Where an index of an i32, which is not below 0, stands among aligned groups of `size`.
+
+    It is what unsigned division gives. That it is not below 0 either is known to the CUDA
+    compilers then, and saves an address for each access of a loop that starts there.
+    """
+
+    selector = ("part", Part)
+    part: Part
+    index: Value
+    size: int
+
+
 class Broadcast(Op):
     """The first thread's value in all threads of each aligned group of `lanes`, 2 to 32.
 

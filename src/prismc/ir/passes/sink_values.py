@@ -14,13 +14,13 @@ from prismc.ir.core import Function, Op, Region, Value, walk
 from prismc.ir.effects import is_pure
 from prismc.ir.ops.arithmetic import Binary, Bitcast, Compare, Constant, Convert, Select, Unary
 from prismc.ir.ops.control import For, If, While
-from prismc.ir.ops.groups import Position
+from prismc.ir.ops.groups import InGroup, Position
 from prismc.ir.passes.base import Pass
 from prismc.ir.passes.drop_dead import DropDead
 from prismc.ir.types import ScalarType
 from prismc.source.record import replace
 
-_MOVES = Binary | Unary | Compare | Select | Convert | Bitcast
+_MOVES = Binary | Unary | Compare | Select | Convert | Bitcast | InGroup
 
 
 class SinkValues(Pass):
