@@ -12,6 +12,8 @@ from prismc.source.record import Record
 
 WARP_THREADS = 32
 MOST_THREADS = 1024  # of a block, on every target
+# 8 blocks are portable, the launcher asks for more (CUDA C++ Programming Guide, "Clusters").
+LARGEST_CLUSTER = 16
 # Barrier 0 is `__syncthreads`'; a block has 16 in all (PTX ISA, "barrier": operand a is 0 to 15).
 FIRST_NAMED_BARRIER = 1
 LAST_NAMED_BARRIER = 15
@@ -49,6 +51,11 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(name="block vote", ptx="bar.red.or.pred 0", cost=Cost.BLOCK),
         Primitive(name="warp barrier", ptx="bar.warp.sync mask", cost=Cost.WARP),
         Primitive(name="named barrier", ptx="bar.sync barrier, count", cost=Cost.BLOCK),
+        Primitive(
+            name="cluster barrier",
+            ptx="barrier.cluster.arrive.release, wait.acquire",
+            cost=Cost.WAIT_COMPLETE,
+        ),
         Primitive(name="grid barrier", ptx="atom.add.acq_rel.gpu, ld.acquire.gpu", cost=Cost.WAIT),
         Primitive(name="mbarrier init", ptx="mbarrier.init [mbarrier], count", cost=Cost.WARP),
         Primitive(

@@ -91,7 +91,7 @@ kernel h():
     pass
 
 @requires(grid[1], block[1], thread[32])
-@launch(threads = 32, cluster = 2)  #! P0906
+@launch(threads = 32, cluster = 17)  #! P0431
 kernel i():
     pass
 

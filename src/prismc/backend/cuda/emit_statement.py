@@ -119,6 +119,10 @@ def _block_barrier(frame: Frame, op: sync.BlockBarrier) -> None:
     frame.writer.line("__syncthreads();", op.span, alone=True)
 
 
+def _cluster_barrier(frame: Frame, op: sync.ClusterBarrier) -> None:
+    frame.writer.line(f"{frame.need('cluster_barrier')}();", op.span, alone=True)
+
+
 def _grid_barrier(frame: Frame, op: sync.GridBarrier) -> None:
     frame.writer.line(f"{frame.need('grid_barrier')}();", op.span, alone=True)
 
@@ -258,6 +262,7 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     groups.Broadcast: _broadcast,
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
+    sync.ClusterBarrier: _cluster_barrier,
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,

@@ -78,6 +78,14 @@ _GRID_BARRIER = function(
     "__syncthreads();",
 )
 
+# The barrier of a cluster (PTX ISA, "barrier.cluster"): what its threads did before is there for all
+# behind it.
+_CLUSTER_BARRIER = function(
+    "void cluster_barrier()",
+    'asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");',
+    'asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");',
+)
+
 # The run-time's part of C's `assert`; no compiler declares it beforehand.
 _ASSERT_FAIL = """\
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(
@@ -277,6 +285,7 @@ def helpers_for(target: Target) -> dict[str, Helper]:
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | {"last_block": Helper(text=_LAST_BLOCK)}
         | {"TensorMap": Helper(text=_TENSOR_MAP), "matrix_at": Helper(text=_MATRIX_AT)}
+        | {"cluster_barrier": Helper(text=_CLUSTER_BARRIER)}
         | {"grid_barrier": Helper(text=_GRID_BARRIER)}
         | mbarrier_helpers(target)
         | _ROUND_TO_ODD

@@ -72,14 +72,16 @@ class Accesses:
         evaluator: Evaluator,
         loops: Mapping[int, int],
         threads: int,
+        block: int,
         disjoint: frozenset[typed.Variable],
         world: World | None = None,
     ) -> None:
-        """`loops` tells how often loops with constant bounds run, by id; `disjoint` are partitions
+        """`block` are the threads of a block; `loops` tells how often loops with constant bounds run, by id; `disjoint` are partitions
         whose pieces never meet, by what the author says; `world` is there if a prover is."""
         self._world = world
         self._disjoint = disjoint
         self.threads = threads
+        self.block = block
         self.pointers = pointers
         self.evaluator = evaluator
         self.made: list[Access] = []
@@ -93,14 +95,16 @@ class Accesses:
         arm may hand on to another."""
         perspective = view.variable.perspective
         is_claimed = view.variable.kind is typed.VariableKind.CLAIM
-        is_divided = perspective.level is Level.THREAD and not is_claimed
+        size = perspective.size * (1 if perspective.level is Level.THREAD else self.block)
+        is_in_block = perspective.level is Level.THREAD
+        is_divided = is_in_block or (perspective.level is Level.BLOCK and size < self.threads)
         self.view_uses[view.variable] = ViewUse(
             view=(view.variable.id,),
             name=view.variable.name,
             at=view.variable.span,
             is_disjoint=view.variable in self._disjoint,
             is_claim=view.variable.kind is typed.VariableKind.CLAIM,
-            size=perspective.size if is_divided else 0,
+            size=size if is_divided and not is_claimed else 0,
             loops=loops,
             is_async=view.is_async,
         )

@@ -36,6 +36,7 @@ from prismc.checker.sync.graph import (
     Sequence,
     Step,
     Summary,
+    groups_of,
     nodes_in,
 )
 from prismc.checker.sync.loads import loads_of, with_arrival
@@ -48,6 +49,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, Level, Perspective
+from prismc.hardware.primitives import MOST_THREADS
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
@@ -66,11 +68,13 @@ def build_graph(
     memory: MemoryFacts,
     callees: Mapping[str, FunctionSummary],
     *,
+    most: int,
     has_scopes: bool = False,
     prover: Prover | None = None,
 ) -> Built:
     """The graph of one function; its callees are known by their summaries. With `has_scopes` each
-    narrowing is one node. In a kernel that is launched cooperatively code of blocks is.
+    narrowing is one node. In a kernel that is launched cooperatively code of blocks is. No function
+    of the program has more than `most` threads.
     `prover` will be asked about accesses that may meet."""
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
@@ -78,7 +82,7 @@ def build_graph(
     evaluator.cycles = cycles_of(body.statements, evaluator)
     returned = {symbol: callee.returned for symbol, callee in callees.items()}
     shown = shown_registers(body, callees)
-    pointers = Pointers(body, definitions, memory, returned, threads, shown)
+    pointers = Pointers(body, definitions, memory, returned, threads, block_threads, shown)
     trips = {
         statement.id: found[2]
         for statement in statements_in(body.statements)
@@ -98,7 +102,7 @@ def build_graph(
             threads=threads,
             block_threads=block_threads,
         )
-    accesses = Accesses(pointers, evaluator, trips, threads, disjoint, world)
+    accesses = Accesses(pointers, evaluator, trips, threads, block_threads, disjoint, world)
     builder = _Builder(
         body.instance,
         accesses,
@@ -123,6 +127,8 @@ def build_graph(
     graph = Graph(
         symbol=body.instance.symbol,
         everyone=everyone,
+        block=block_threads,
+        stride=1 if threads == most else max(most, MOST_THREADS),
         top=top,
         accesses=tuple(accesses.made),
         between_blocks=tuple(accesses.made[: builder.before_finish]),
@@ -133,14 +139,16 @@ def build_graph(
 def instance_threads(instance: typed.Instance) -> tuple[int, int]:
     """Threads of one instance of the function's top perspective, and of a block.
 
-    Where no kernel fixes the block's size, it is what the bound promises; 0 for a function of
-    threads, which says nothing of its block.
+    An instance of a kernel is a block, or a cluster where it is launched in clusters. Where no
+    kernel fixes the block's size, it is what the bound promises; 0 for a function of threads, which
+    says nothing of its block.
     """
     bound = instance.bound
     if bound.code.level is Level.THREAD:
         return bound.code.size, instance.threads or 0
     block = instance.threads or max(1, bound.thread)
-    return block, block
+    blocks = instance.launch.cluster if instance.launch is not None else max(1, bound.block)
+    return blocks * block, block
 
 
 class _Builder:
@@ -346,13 +354,13 @@ class _Builder:
             )
             for root, kind in kinds.items()
         ]
-        waits = synchronised((), BLOCK, here)
+        waits = synchronised((), BLOCK, here, self._accesses.block)
         before = _before(statement)
         yield Finish(before=before, span=statement.header, events=(*arrival, waits))
         yield from body
 
     def _group(self, statement: typed.Group, here: Here) -> Iterator[Node]:
-        units = _groups(here.units, statement.to)
+        units = groups_of(here.units, statement.to, self._accesses.block)
         if units == here.units and not self._leaves_grid(statement.to):
             yield from self.sequence(statement.body, here)
             return
@@ -384,21 +392,22 @@ class _Builder:
             )
 
     def _split(self, statement: typed.Split, here: Here) -> Iterator[Node]:
-        if any(arm.to.level is not Level.THREAD for arm in statement.arms):
+        at_grid = self._perspective.level is Level.GRID
+        if at_grid and any(arm.to.level is not Level.THREAD for arm in statement.arms):
             yield from self._block_arms(statement, here)
             return
         regions: list[Region] = []
         for arm in statement.arms:
-            units = _arms(here.units, arm)
+            units = _arms(here.units, arm, self._accesses.block)
             regions += self._region(arm, arm.to, units, arm.body, here)
         if regions:
             yield Arms(before=_before(statement), span=statement.span, regions=tuple(regions))
 
     def _block_arms(self, statement: typed.Split, here: Here) -> Iterator[Node]:
-        """Arms of whole blocks: each block runs one of them or none."""
+        """Arms of the grid's first blocks: each block runs one of them or none."""
         nodes: Sequence = ()
         for arm in reversed(statement.arms):
-            body = self.sequence(arm.body, here)
+            body = self._first_blocks(arm, here)
             if body or nodes:
                 choice = Choice(
                     before=_before(statement),
@@ -418,6 +427,14 @@ class _Builder:
                 ),
             )
         yield from nodes
+
+
+    def _first_blocks(self, arm: typed.Arm, here: Here) -> Sequence:
+        """An arm of blocks of the grid, where blocks are in clusters a part of the first one's."""
+        units = _arms(here.units, arm, self._accesses.block)
+        if units == here.units:
+            return self.sequence(arm.body, here)
+        return tuple(self._region(arm, arm.to, units, arm.body, here))
 
 
 def _queues(nodes: Sequence) -> tuple[Queue, ...]:
@@ -455,20 +472,8 @@ def _before(statement: typed.Statement) -> Position:
     return Position(where=Where.BEFORE, anchor=statement.id)
 
 
-def _groups(units: tuple[int, ...], to: Perspective) -> tuple[int, ...]:
-    """The aligned groups of `to` that each unit falls into."""
-    if to.level is not Level.THREAD:
-        return units
-    group = (1 << to.size) - 1
-    found: list[int] = []
-    for unit in units:
-        first = (unit & -unit).bit_length() - 1
-        for start in range(first, unit.bit_length(), to.size):
-            found.append(group << start & unit)
-    return tuple(found)
-
-
-def _arms(units: tuple[int, ...], arm: typed.Arm) -> tuple[int, ...]:
+def _arms(units: tuple[int, ...], arm: typed.Arm, block: int) -> tuple[int, ...]:
     """The part of each unit that runs an arm."""
-    part = ((1 << arm.to.size) - 1) << arm.offset
+    one = 1 if arm.to.level is Level.THREAD else block
+    part = ((1 << arm.to.size * one) - 1) << arm.offset * one
     return tuple(part << ((unit & -unit).bit_length() - 1) & unit for unit in units)

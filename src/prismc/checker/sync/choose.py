@@ -57,6 +57,10 @@ class Planned(Record):
         """Whether a barrier is one of the whole block."""
         return barrier.size == self.block_threads
 
+    def is_cluster(self, barrier: Barrier) -> bool:
+        """Whether a barrier is one of several blocks."""
+        return 0 < self.block_threads < barrier.size
+
 
 class Hardware(Record):
     """What groups of each size wait at: the first hardware barrier, or mbarriers; and the hardware
@@ -73,13 +77,11 @@ def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOpe
     for item in planned.barriers:
         kind, barrier = _kind(planned, item, hardware)
         size = item.size
-        is_block = kind is SyncKind.BLOCK_BARRIER
-        perspective = BLOCK if is_block else Perspective(Level.THREAD, size)
         yield SyncOperation(
             number=0,
             kind=kind,
             position=item.insertion.position,
-            participants=Participants(perspective=perspective),
+            participants=Participants(perspective=_who(planned, kind, size)),
             lanes=size if kind is SyncKind.WARP_BARRIER else 0,
             count=size,
             barrier=barrier,
@@ -89,13 +91,22 @@ def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOpe
         )
 
 
+def _who(planned: Planned, kind: SyncKind, size: int) -> Perspective:
+    """Who waits at a barrier of `size` threads."""
+    if kind is SyncKind.CLUSTER_BARRIER:
+        return Perspective(Level.BLOCK, size // planned.block_threads)
+    return BLOCK if kind is SyncKind.BLOCK_BARRIER else Perspective(Level.THREAD, size)
+
+
 def group_sizes(functions: Iterable[Planned]) -> dict[int, None]:
     """The sizes of groups of threads that wait at barriers in shared memory or hardware."""
     return {
         barrier.size: None
         for item in functions
         for barrier in item.barriers
-        if not item.is_block(barrier) and not fits_lanes(barrier.size)
+        if not item.is_block(barrier)
+        and not item.is_cluster(barrier)
+        and not fits_lanes(barrier.size)
     }
 
 
@@ -124,6 +135,8 @@ def largest_block(functions: Iterable[Planned]) -> int:
 def _kind(planned: Planned, item: Barrier, hardware: Hardware) -> tuple[SyncKind, int]:
     """The instruction, and the number of the barrier that it names."""
     size = item.size
+    if planned.is_cluster(item):
+        return SyncKind.CLUSTER_BARRIER, 0
     if fits_lanes(size):
         return SyncKind.WARP_BARRIER, 0
     if planned.is_block(item):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import Coverage, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
+from prismc.checker.sync.forms import BLOCK_WIDE
 from prismc.checker.sync.graph import (
     Access,
     Crossing,
@@ -69,7 +70,8 @@ class Conflicts:
     `steps` keeps the summaries of steps, which never change. `has_others` tells that threads of the
     block run beside `everyone`, as for a function of a warp: an order among all threads here is
     then none for the caller's, so no access is ever done with. `has_copies` tells that asynchronous
-    copies of a caller may be pending anywhere: no barrier completes them.
+    copies of a caller may be pending anywhere: no barrier completes them. `block` are the threads
+    of a block, 0 if that is not known.
     """
 
     def __init__(
@@ -77,10 +79,12 @@ class Conflicts:
         everyone: int,
         accesses: Iterable[Access],
         *,
+        block: int = 0,
         has_others: bool = False,
         has_copies: bool = False,
     ) -> None:
         self._everyone = everyone
+        self.block = block
         self.has_others = has_others
         self.has_copies = has_copies
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
@@ -187,6 +191,17 @@ class Conflicts:
     def _compare(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
         if _are_private(earlier) or _are_private(later):
             return NEVER
+        found = self._compare_places(earlier, later, crossed, width)
+        is_local = all(root.is_local for root in (*earlier.roots, *later.roots))
+        if not is_local or not 0 < self.block < width:
+            return found
+        classes = _same_unit(found, self.block)
+        return Meeting(classes=classes, is_exact=found.is_exact, element=found.element)
+
+    def _compare_places(
+        self, earlier: Access, later: Access, crossed: Crossings, width: int
+    ) -> Meeting:
+        """The same without regard to whose memory the roots are."""
         if not any(root in later.roots for root in earlier.roots):
             return _overlay(earlier, later)
         piece = _shared_piece(earlier, later, crossed)
@@ -197,7 +212,7 @@ class Conflicts:
             later.footprint,
             _between(crossed),
             self._tables,
-            width=width,
+            width=self.wide(width),
             assume_rows=_is_row_of_matrix(earlier, later),
         )
         if len(earlier.roots) > 1 or len(later.roots) > 1:
@@ -206,9 +221,15 @@ class Conflicts:
             found = _inside_copies(found, earlier.roots[0])
         if found.is_exact:
             return found
-        if _are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, width):
+        wide = self.wide(width)
+        if _are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, wide):
             return NEVER
         return _inside_pieces(found, piece)
+
+
+    def wide(self, width: int) -> int:
+        """How far a symbol has to be one value for units of `width` threads."""
+        return width // self.block * BLOCK_WIDE if 0 < self.block < width else width
 
 
 def _are_private(access: Access) -> bool:
@@ -291,6 +312,12 @@ def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
         return meeting
     if size == 1:
         return NEVER
+    classes = _same_unit(meeting, size)
+    return Meeting(classes=classes, is_exact=False, element=meeting.element)
+
+
+def _same_unit(meeting: Meeting, size: int) -> tuple[tuple[int, int], ...]:
+    """The pairs of different threads that are in one aligned unit of `size` threads."""
     classes: dict[tuple[int, int], None] = {}
     piece = (1 << size) - 1
     for first, second in meeting.classes:
@@ -300,7 +327,7 @@ def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
             if mine and other and (mine != other or mine & (mine - 1)):
                 classes[mine, other] = None
             start += size
-    return Meeting(classes=tuple(classes), is_exact=False, element=meeting.element)
+    return tuple(classes)
 
 
 def _overlay(earlier: Access, later: Access) -> Meeting:

@@ -58,7 +58,8 @@ _MOST_TRIPS = 256
 class Evaluator:
     """Evaluates the expressions of one instance with `threads` threads.
 
-    `block_threads` is how many threads a block has. `parameters` gives values to parameters of an
+    `block_threads` is how many threads a block has; an instance of several blocks is a cluster or
+    a part of one. `parameters` gives values to parameters of an
     expression function that is being inlined.
     """
 
@@ -72,6 +73,7 @@ class Evaluator:
         self._definitions = definitions
         self._bodies = bodies
         self._block_threads = block_threads
+        self._blocks = threads // block_threads if block_threads else 1
         self._index: Coefficient = tuple(range(threads)) if threads > 1 else 0
         self._atoms: dict[object, Atom] = {}
         self._bound: dict[typed.Variable, Form | None] = {}
@@ -141,7 +143,8 @@ class Evaluator:
         return self._atoms.get((parameter.id,))
 
     def block_symbol(self) -> Atom | None:
-        """The symbol that stands for the block's index, if anything has read it."""
+        """The symbol that stands for the block's index (the cluster's, where blocks are in one), if
+        anything has read it."""
         return self._atoms.get("block")
 
     # ----------------------------------------------------------------------- variables
@@ -289,19 +292,25 @@ class Evaluator:
         if of is None:
             return None
         if of.level is Level.THREAD and within.level is not Level.GRID:
-            size = within.size if within.level is Level.THREAD else self._block_threads
+            is_threads = within.level is Level.THREAD
+            size = within.size if is_threads else within.size * self._block_threads
             return constant(combine(lambda t, n: t % size // n, self._index, of.size))
         if within.level is not Level.GRID:
-            return constant(0) if of == within else None
+            size = of.size * self._block_threads
+            unit = combine(lambda t, n: t // n, self._index, size) if size else 0
+            return constant(combine(remainder, unit, within.size // of.size))
         if of.level is Level.GRID:
             return constant(0)
-        block = self._symbol("block", "block", BLOCK_WIDE, (), is_natural=True)
-        if of.level is Level.BLOCK:
-            return block if of.size == 1 else None
-        if self._block_threads % of.size:
+        size = of.size if of.level is Level.THREAD else of.size * self._block_threads
+        threads = self._blocks * self._block_threads
+        if not size or threads % size:
             return None
-        here = constant(combine(lambda t, n: t // n, self._index, of.size))
-        return plus(scaled(block, self._block_threads // of.size), here)
+        here = constant(combine(lambda t, n: t // n, self._index, size))
+        return plus(scaled(self._instances(), threads // size), here)
+
+    def _instances(self) -> Form:
+        """The index of the block in the grid, or of the cluster where blocks are in one."""
+        return self._symbol("block", "block", BLOCK_WIDE * self._blocks, (), is_natural=True)
 
     def _unary(self, expression: typed.Unary, counters: Counters) -> Form | None:
         value = self._form(expression.operand, counters)

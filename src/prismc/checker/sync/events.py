@@ -9,7 +9,7 @@ from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.coverage import NONE, barrier
 from prismc.checker.sync.extents import extent_at
 from prismc.checker.sync.footprints import unknown_footprint
-from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary
+from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary, groups_of
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.summaries import FunctionSummary, Lifter
 from prismc.checker.types import typed
@@ -17,7 +17,7 @@ from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import ArrayType, PointerType, Type, VectorType
 from prismc.checker.types.walk import expressions_in, operands, statement_operands
 from prismc.hardware.asynchronous import Agent, Completion
-from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.groups import Perspective
 from prismc.source.record import replace
 from prismc.source.span import Span
 
@@ -197,7 +197,7 @@ class Events:
         if effects.syncs is None:
             yield from accesses
         else:
-            yield synchronised(accesses, effects.syncs, here)
+            yield synchronised(accesses, effects.syncs, here, self._accesses.block)
 
     def _through_arguments(
         self, call: typed.Call, here: Here, kinds: tuple[AccessKind, ...]
@@ -262,19 +262,12 @@ def _lanes(value: Type, pointer: Type) -> int:
     return 1
 
 
-def synchronised(accesses: Sequence[Access], perspective: Perspective, here: Here) -> Summary:
+def synchronised(
+    accesses: Sequence[Access], perspective: Perspective, here: Here, block: int
+) -> Summary:
     """A call that makes each unit of `perspective` wait for its threads, at some time before or
     after it touches memory: the accesses count as outside of that order."""
-    units = here.units
-    if perspective.level is Level.THREAD:
-        size = perspective.size
-        part = (1 << size) - 1
-        units = tuple(
-            part << start & unit
-            for unit in here.units
-            for start in range(0, unit.bit_length(), size)
-            if part << start & unit
-        )
+    units = groups_of(here.units, perspective, block)
     pending = tuple(Pending(access=access, after=NONE) for access in accesses)
     return Summary(
         entries=tuple(Entry(access=access, before=NONE) for access in accesses),

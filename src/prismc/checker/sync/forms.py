@@ -15,9 +15,9 @@ from operator import add, mul
 from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import Record
 
-# How far a symbol is one value, in threads; blocks and grids are larger than any instance.
+# How far a symbol is one value, in threads; a block counts as more than it has, n blocks n times.
 BLOCK_WIDE = 1 << 20
-GRID_WIDE = 1 << 21
+GRID_WIDE = 1 << 30
 
 MOST_TERMS = 12
 
@@ -50,7 +50,7 @@ def width_of(perspective: Perspective) -> int:
     """The width of a value that is uniform at `perspective`."""
     if perspective.level is Level.THREAD:
         return perspective.size
-    return BLOCK_WIDE if perspective.level is Level.BLOCK else GRID_WIDE
+    return BLOCK_WIDE * perspective.size if perspective.level is Level.BLOCK else GRID_WIDE
 
 
 def constant(value: Coefficient) -> Form:

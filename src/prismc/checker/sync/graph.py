@@ -18,7 +18,7 @@ from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.plan import AccessKind, Position
 from prismc.hardware.asynchronous import Agent
-from prismc.hardware.groups import Perspective
+from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -31,7 +31,7 @@ class Root(Record):
     position, -1 for a shared array. Where each of several units has an array of its own, `base`
     tells its first element, thread by thread; of arrays with one `frame` those of different units
     never overlap. Where a parameter is each unit's own piece, `piece` tells which, of memory that
-    the function does not know. `register` is the variable's id of an array in registers, which each
+    the function does not know. Where it `is_local` each block has its own. `register` is the variable's id of an array in registers, which each
     thread has for itself.
     """
 
@@ -44,6 +44,7 @@ class Root(Record):
     base: Coefficient = 0
     piece: Coefficient = 0
     frame: tuple[int, ...] = ()
+    is_local: bool = False
     register: int = 0
 
     @property
@@ -244,7 +245,9 @@ Sequence = tuple[Node, ...]
 
 
 class Graph(Record):
-    """The graph of one function. `everyone` is the set of all threads of its instance;
+    """The graph of one function. `everyone` is the set of all threads of its instance, `block` the
+    threads of a block (0 if the function says nothing of it). The numbers of split barriers lie
+    `stride` apart, since several units of a caller may have them.
     `between_blocks` are the accesses that all blocks make, in no order: those before `finish`."""
 
     symbol: str
@@ -252,6 +255,22 @@ class Graph(Record):
     top: Region
     accesses: tuple[Access, ...]
     between_blocks: tuple[Access, ...] = ()
+    block: int = 0
+    stride: int = 1
+
+
+def groups_of(units: tuple[int, ...], to: Perspective, block: int) -> tuple[int, ...]:
+    """The aligned groups of `to` that each unit falls into, in blocks of `block` threads."""
+    if to.level is Level.GRID or (to.level is Level.BLOCK and not block):
+        return units
+    size = to.size if to.level is Level.THREAD else to.size * block
+    group = (1 << size) - 1
+    found: list[int] = []
+    for unit in units:
+        first = (unit & -unit).bit_length() - 1
+        for start in range(first, unit.bit_length(), size):
+            found.append(group << start & unit)
+    return tuple(found)
 
 
 def nodes_in(sequence: Sequence) -> Iterator[Node]:

@@ -55,7 +55,6 @@ from prismc.checker.sync.split import (
     SplitBarrier,
     arrive_at,
     await_at,
-    stride_of,
 )
 from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
@@ -115,7 +114,7 @@ class _Planner:
         self._conflicts = conflicts
         self._number = max((access.number for access in graph.accesses), default=-1) + 1
         self._bit = first_bit
-        self._stride = stride_of(graph)
+        self._stride = graph.stride
         self.phases: tuple[Access, ...] = ()
         self.reasons: dict[Step, tuple[Conflict, ...]] = {}
         self.loops: list[int] = []
@@ -126,6 +125,7 @@ class _Planner:
         return Conflicts(
             self._graph.everyone,
             (*self._graph.accesses, *self.phases, *phases),
+            block=known.block,
             has_others=known.has_others,
             has_copies=known.has_copies,
         )

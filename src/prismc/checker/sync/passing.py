@@ -114,6 +114,7 @@ def _with(
     judge = Conflicts(
         graph.everyone,
         accesses,
+        block=conflicts.block,
         has_others=conflicts.has_others,
         has_copies=conflicts.has_copies,
     )

@@ -83,9 +83,10 @@ def _missing_without(
 
 
 def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index: int) -> Barrier:
-    """The barrier as one of each warp, or of each unit of a partition, if that is enough."""
+    """The barrier as one of each warp, of each block of a cluster, or of each unit of a partition, if
+    that is enough."""
     item = barriers[index]
-    for size in _narrower(item):
+    for size in _narrower(item, graph.block):
         if all(_stays_in(size, conflicts, item, reason) for reason in item.reasons):
             units = tuple(part for unit in item.units for part in _parts(unit, size))
             narrow = Barrier(insertion=item.insertion, units=units, reasons=item.reasons)
@@ -96,23 +97,24 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     return barriers[index]
 
 
-def _narrower(item: Barrier) -> list[int]:
-    """The sizes of units that could wait apart, ascending: warps, and what the memory that is
-    touched is partitioned to (sync by unit needs a barrier of its own for each)."""
+def _narrower(item: Barrier, block: int) -> list[int]:
+    """The sizes of units that could wait apart, ascending: warps, blocks of `block` threads, and
+    what the memory that is touched is partitioned to (sync by unit needs a barrier of its own for
+    each)."""
     uses = (
         use
         for reason in item.reasons
         for access in (reason.earlier, reason.later)
         for use in access.views
     )
-    sizes = {WARP_THREADS, *(use.size for use in uses)}
+    sizes = {WARP_THREADS, block, *(use.size for use in uses)}
     total = sum(unit.bit_count() for unit in item.units)
     return sorted(
         size
         for size in sizes
         if 0 < size < item.size
         and size % WARP_THREADS == 0
-        and (size == WARP_THREADS or total <= MOST_UNITS * size)
+        and (size in (WARP_THREADS, block) or total <= MOST_UNITS * size)
         and all(_first(unit) % size == 0 == unit.bit_count() % size for unit in item.units)
     )
 

@@ -16,7 +16,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import PointerType, Type, size_of
 from prismc.checker.types.walk import statements_in
-from prismc.hardware.groups import Level, Perspective
+from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import Record, replace
 
 
@@ -53,12 +53,14 @@ class Pointers:
         memory: MemoryFacts,
         returned: Mapping[str, tuple[Returned, ...]],
         threads: int,
+        block: int,
         registers: Collection[typed.Variable] = (),
     ) -> None:
         self._definitions = definitions
         self._memory = memory
         self._returned = returned
         self._threads = threads
+        self._block = block
         self._roots: dict[tuple[int, int], Root] = {}
         self._called: dict[tuple[Root, int, int, tuple[Replica, ...]], Root] = {}
         self._views: dict[typed.Variable, typed.View] = {}
@@ -79,7 +81,7 @@ class Pointers:
                     span=parameter.span,
                     parameter=position,
                     is_global=body.instance.is_kernel,
-                    piece=_pieces(parameter, body.instance.bound.code, threads),
+                    piece=_pieces(parameter, body.instance.bound.code, threads, block),
                 )
         for statement in statements_in(body.statements):
             self._enter(statement)
@@ -159,7 +161,7 @@ class Pointers:
             return root
         key = (root, memory.base, memory.stride, memory.replicas)
         if key not in self._called:
-            self._called[key] = _moved(root, memory, self._threads)
+            self._called[key] = _moved(root, memory, self._threads, self._block)
         return self._called[key]
 
     def _path_of(self, variable: typed.Variable) -> Path:
@@ -212,13 +214,15 @@ class Pointers:
             base: Coefficient = 0
             if array is not None and array.replicas:
                 stride = array.stride // _element_size(variable.type)
-                base = _copies(array.replicas, stride, self._threads)
+                base = _copies(array.replicas, stride, self._threads, self._block)
             self._roots[variable.id, index] = Root(
                 name=variable.name if variable.slots == 0 else f"{variable.name}[{index}]",
                 span=variable.span,
                 low=low,
                 high=high,
                 base=base,
+                is_local=variable.perspective.level is Level.THREAD
+                or variable.perspective == BLOCK,
             )
 
     def _change(self, variable: typed.Variable, value: typed.Expression) -> None:
@@ -251,14 +255,17 @@ def _either(paths: Iterable[Path]) -> Path:
     return Path(roots=roots, is_known=is_known and bool(found))
 
 
-def _pieces(parameter: typed.Variable, code: Perspective, threads: int) -> Coefficient:
+def _pieces(
+    parameter: typed.Variable, code: Perspective, threads: int, block: int
+) -> Coefficient:
     """Each thread's piece, where a parameter is narrower than the function's code. Atomic memory
     may be shared by more threads than the parameter says."""
     at = parameter.perspective
     is_atomic = isinstance(parameter.type, PointerType) and parameter.type.is_atomic
-    if is_atomic or at.level is not Level.THREAD or at == code:
+    if is_atomic or at.level is Level.GRID or at == code:
         return 0
-    return tuple(thread // at.size for thread in range(threads))
+    size = at.size if at.level is Level.THREAD else at.size * block
+    return tuple(thread // size for thread in range(threads))
 
 
 def _size(of: Type) -> int:
@@ -272,18 +279,19 @@ def _element_size(of: Type) -> int:
     return max(1, _size(getattr(of, "element", of)))
 
 
-def _copies(replicas: tuple[Replica, ...], stride: int, threads: int) -> Coefficient:
-    """Where each thread's copy starts, the last factor running fastest."""
+def _copies(replicas: tuple[Replica, ...], stride: int, threads: int, block: int) -> Coefficient:
+    """Where each thread's copy starts, the last factor running fastest; blocks are alike."""
     starts: list[int] = []
     for thread in range(threads):
         number = 0
+        place = thread % block if block else thread
         for replica in replicas:
-            number = number * replica.count + thread // replica.size % replica.count
+            number = number * replica.count + place // replica.size % replica.count
         starts.append(number * stride)
     return tuple(starts)
 
 
-def _moved(root: Root, memory: CallMemory, threads: int) -> Root:
+def _moved(root: Root, memory: CallMemory, threads: int, block: int) -> Root:
     """A callee's array where the call puts it; each unit that calls has one of its own."""
     shift = memory.base
     if not memory.replicas:
@@ -293,7 +301,7 @@ def _moved(root: Root, memory: CallMemory, threads: int) -> Root:
         )
     reach = memory.stride * (copies(memory.replicas) - 1)
     # Elements of different copies never meet: any stride beyond the array's end tells them apart.
-    base = _copies(memory.replicas, memory.stride, threads)
+    base = _copies(memory.replicas, memory.stride, threads, block)
     replicas = (number for r in memory.replicas for number in (r.group, r.size, r.count))
     return replace(
         root,

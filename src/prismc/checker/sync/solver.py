@@ -237,7 +237,7 @@ class _Side:
             case typed.UnitCount(of=of):
                 count = self._symbol(("count", of), GRID_WIDE, (), expression.type)
                 self._facts.append(count >= 1)
-                if of == BLOCK:
+                if of == BLOCK and self._world.threads == self._world.block_threads:
                     self._facts.append(self.block < count)
                 return count
             case typed.Call(callee=callee) if callee.kind is typed.InstanceKind.EXPRESSION:
@@ -290,17 +290,19 @@ class _Side:
     def _unit_index(self, of: Perspective, within: Perspective) -> Any:
         block_threads = self._world.block_threads
         if of.level is Level.THREAD and within.level is not Level.GRID:
-            size = within.size if within.level is Level.THREAD else block_threads
+            is_threads = within.level is Level.THREAD
+            size = within.size if is_threads else within.size * block_threads
             inside = self.thread % size if 0 < size < self._world.threads else self.thread
             return inside if of.size == 1 else inside / of.size
-        if within.level is not Level.GRID:
-            return z3.IntVal(0)
         if of.level is Level.GRID:
             return z3.IntVal(0)
-        if of.level is Level.BLOCK and of.size == 1:
+        size = of.size if of.level is Level.THREAD else of.size * block_threads
+        if within.level is Level.GRID and size == self._world.threads:
             return self.block
-        if of.level is Level.THREAD and block_threads and block_threads % of.size == 0:
-            return self.block * (block_threads // of.size) + self.thread / of.size
+        if within.level is not Level.GRID:
+            return self.thread / size % (within.size // of.size) if size else z3.IntVal(0)
+        if size and self._world.threads % size == 0:
+            return self.block * (self._world.threads // size) + self.thread / size
         raise _Unknown
 
     def _inlined(self, call: typed.Call) -> Any:

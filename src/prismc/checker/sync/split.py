@@ -23,8 +23,6 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.plan import AccessKind, Position
 from prismc.hardware.asynchronous import Completion
-from prismc.hardware.groups import Level
-from prismc.hardware.primitives import MOST_THREADS
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -136,18 +134,11 @@ def _passes(order: Coverage) -> Summary:
     return Summary(entries=(), exits=((Exit.NORMAL, Flow(through=order, pending=())),))
 
 
-def stride_of(graph: Graph) -> int:
-    """How far the numbers of a function's split barriers lie apart. In a call they move on by the
-    unit's first thread, as those of threads do, and each unit has barriers of its own."""
-    return MOST_THREADS if graph.top.perspective.level is Level.THREAD else 1
-
-
 def free_bit(graph: Graph, least: int) -> int:
     """The first number from `least` on that no split barrier of a function has."""
     arrivals = (node for node in nodes_in(graph.top.body) if isinstance(node, Arrive))
     bits = (bit for node in arrivals for bit in node.barrier.bits)
-    stride = stride_of(graph)
-    return max((least - stride, *bits)) + stride
+    return max((least - graph.stride, *bits)) + graph.stride
 
 
 def outside(summary: Summary) -> Summary:

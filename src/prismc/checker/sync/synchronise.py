@@ -48,7 +48,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Level
-from prismc.hardware.primitives import MOST_THREADS
+from prismc.hardware.primitives import LARGEST_CLUSTER, MOST_THREADS
 from prismc.source.record import Record
 
 
@@ -99,14 +99,17 @@ def functions_of(
     callees: dict[str, FunctionSummary] = {}
     has_copies = any(_has_scope(body) for body in program.bodies.values())
     told: set[int] = set()
-    bit = MOST_THREADS
-    for body in _accepted(program, perspectives):
+    accepted = _accepted(program, perspectives)
+    most = max((instance_threads(body.instance)[0] for body in accepted), default=0)
+    bit = max(most, MOST_THREADS)
+    for body in accepted:
         is_paper = settings.placement is Placement.PAPER
         built = build_graph(
             body,
             program.bodies,
             memory,
             callees,
+            most=most,
             has_scopes=is_paper,
             prover=settings.prover,
         )
@@ -123,8 +126,14 @@ def _accepted(program: typed.Program, perspectives: PerspectiveFacts) -> tuple[t
         for symbol, body in program.bodies.items()
         if body.instance.kind in _PLANNED
         and symbol not in perspectives.refused
-        and max(instance_threads(body.instance)) <= MOST_THREADS
+        and _fits(body.instance)
     )
+
+
+def _fits(instance: typed.Instance) -> bool:
+    """Whether the hardware has blocks, and clusters, of the size."""
+    threads, block = instance_threads(instance)
+    return block <= MOST_THREADS and threads <= max(MOST_THREADS, block * LARGEST_CLUSTER)
 
 
 def _has_scope(body: typed.Body) -> bool:
@@ -149,7 +158,11 @@ def _plan(
     graph = between.graph
     has_others = instance.bound.code.level is Level.THREAD
     conflicts = Conflicts(
-        graph.everyone, graph.accesses, has_others=has_others, has_copies=has_copies
+        graph.everyone,
+        graph.accesses,
+        block=graph.block,
+        has_others=has_others,
+        has_copies=has_copies,
     )
     handover = _handover(graph, conflicts, settings, first_bit)
     graph, conflicts = handover.graph, handover.conflicts

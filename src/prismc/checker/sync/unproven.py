@@ -30,7 +30,7 @@ def report_unproven(program: typed.Program, functions: Iterable[Function], sink:
     for function in functions:
         counted = _counted_from_constants(program.bodies[function.instance.symbol])
         accesses = [access for access in function.planned.graph.accesses if access.views]
-        width = function.planned.graph.everyone.bit_count()
+        width = function.conflicts.wide(function.planned.graph.everyone.bit_count())
         for index, first in enumerate(accesses):
             for second in accesses[index:]:
                 view = _partition_of_both(first, second)

@@ -17,6 +17,18 @@ class NeedsTarget(Problem):
     target: str
 
 
+class NoClusters(Problem):
+    code = "P0432"
+    title = "clusters on a target that has none"
+    message = "`{kernel}` is launched in clusters of {blocks} blocks, which {target} does not have"
+    label = "not for {target}"
+    help_text = "build for sm_90 or a later target, or launch single blocks"
+
+    kernel: str
+    blocks: int
+    target: str
+
+
 class UnknownNeed(Problem):
     code = "P0511"
     title = "`needs(..)` of something unknown"

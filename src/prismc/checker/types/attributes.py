@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prismc.checker.errors import ClustersUnsupported
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadAttribute,
+    BadCluster,
     BadLaunchThreads,
     BadRequires,
     UnknownAttribute,
@@ -18,9 +18,11 @@ from prismc.checker.types.pipelines import Pipelines
 from prismc.checker.types.signature import Launch
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.suggest import did_you_mean
+from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Level, Perspective
+from prismc.hardware.primitives import LARGEST_CLUSTER, WARP_THREADS
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -217,8 +219,7 @@ class Attributes(Pipelines):
         at = spans.get("threads", attribute.span if attribute is not None else node.name.span)
         bound = self._attribute(node, "requires")
         self._check_threads(values["threads"], entry, at, bound)
-        if values["cluster"] > 1:
-            self.report(ClustersUnsupported(at=spans["cluster"]))
+        self._check_cluster(values["cluster"], values["threads"], spans.get("cluster", at), bound)
         return Launch(
             threads=values["threads"],
             min_blocks=values["min_blocks"],
@@ -239,6 +240,28 @@ class Attributes(Pipelines):
         else:
             return
         self.report(BadLaunchThreads(at=at, threads=threads, reason=reason, related=related))
+
+    def _check_cluster(
+        self, cluster: int, threads: int, at: Span, bound: ast.Attribute | None
+    ) -> None:
+        """A cluster holds whole `block[n]` of the bound; warps do not straddle its blocks."""
+        entry = self.bound.block
+        related: tuple[Related, ...] = ()
+        if cluster > LARGEST_CLUSTER:
+            reason = f"a cluster has at most {LARGEST_CLUSTER} blocks"
+            advice = "launch smaller clusters"
+        elif entry and cluster % entry:
+            reason = f"the kernel requires block[{entry}]"
+            advice = f"write `cluster = {entry}` in `@launch(..)`, or a multiple of it"
+            related = self.note(bound.span, "required here") if bound is not None else ()
+        elif cluster > 1 and threads % WARP_THREADS:
+            reason = f"its blocks of {threads} threads are no whole warps"
+            advice = f"launch a multiple of {WARP_THREADS} threads a block"
+        else:
+            return
+        self.report(
+            BadCluster(at=at, blocks=counted(cluster, "block"), reason=reason, advice=advice, related=related)
+        )
 
     # ------------------------------------------------------------------ effects
 

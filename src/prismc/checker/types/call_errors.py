@@ -264,6 +264,17 @@ class BadLaunchThreads(Problem):
     reason: str
 
 
+class BadCluster(Problem):
+    code = "P0431"
+    title = "a cluster of an impossible size"
+    message = "clusters of {blocks}: {reason}"
+    help_text = "{advice}"
+
+    blocks: str
+    reason: str
+    advice: str
+
+
 class NarrowKernelPointer(Problem):
     code = "P0375"
     title = "a kernel's pointer that is not the grid's"

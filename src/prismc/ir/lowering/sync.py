@@ -37,6 +37,7 @@ from prismc.ir.ops.memory import (
 )
 from prismc.ir.ops.sync import (
     BlockBarrier,
+    ClusterBarrier,
     CommitGroup,
     GridBarrier,
     NamedArrive,
@@ -129,6 +130,8 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
     match operation.kind:
         case SyncKind.BLOCK_BARRIER:
             return BlockBarrier(number=number, span=at)
+        case SyncKind.CLUSTER_BARRIER:
+            return ClusterBarrier(number=number, span=at)
         case SyncKind.GRID_BARRIER:
             return GridBarrier(number=number, span=at)
         case SyncKind.WARP_BARRIER:

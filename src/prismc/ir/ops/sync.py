@@ -12,6 +12,13 @@ class BlockBarrier(Op):
     number: int
 
 
+class ClusterBarrier(Op):
+    """All threads of the cluster wait for one another (PTX ISA, "barrier.cluster")."""
+
+    spelling = "sync.cluster"
+    number: int
+
+
 class LastBlock(Op):
     """Whether this block is the last of the grid to come here, told to all its threads, which wait
     for the answer. All that the grid's blocks did before a block barrier in front of this is
