@@ -52,7 +52,7 @@ def check_program(
         sink.report(problem)
     if races is Races.DENY:
         functions = functions_of(program, perspectives, memory, Sink(), settings)
-        report_unproven(program, functions, sink)
+        report_unproven(functions, sink)
     return CheckedProgram(
         names=names,
         program=program,

@@ -139,3 +139,56 @@ def test_lanes_reach_beyond_the_index() -> None:
 def test_an_unknown_footprint_meets_everything() -> None:
     unknown = Footprint(threads=0b0011, is_certain=False)
     assert met(unknown, at({(): 0})).classes == ((0b0011, 0b1111),)
+
+
+# --------------------------------------------------------------------------- unknown multiples
+
+FEW = range(-4, 5)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_meets_by_multiples_of_symbols_is_found(seed: int) -> None:
+    random = Random(seed)
+    alone = [atom("a", width=1), atom("b", width=0)]
+
+    def sum_of_symbols() -> tuple[Footprint, list[int], tuple[int, ...]]:
+        factors = [random.choice((0, 4, 6, 8, 12)) for _ in alone]
+        offsets = tuple(random.randrange(12) for _ in range(THREADS))
+        form: Form = {(each,): f for each, f in zip(alone, factors, strict=True) if f}
+        return at({**form, (): offsets}, lanes=random.choice((1, 2))), factors, offsets
+
+    (first, mine, starts), (second, other, ends) = sum_of_symbols(), sum_of_symbols()
+    meeting = met(first, second)
+    reached = {f * i + g * j for f, g in [mine] for i, j in product(FEW, FEW)}
+    others = {f * i + g * j for f, g in [other] for i, j in product(FEW, FEW)}
+    expected = {
+        (s, w)
+        for s, w in product(range(THREADS), repeat=2)
+        if s != w
+        and any(
+            starts[s] + lane - ends[w] - lane_of_other + x in others
+            for lane in range(first.lanes)
+            for lane_of_other in range(second.lanes)
+            for x in reached
+        )
+    }
+    assert expected == threads_that_meet(meeting)
+    assert not (meeting.classes and meeting.is_exact and any((*mine, *other)))
+
+
+def test_own_steps_keep_threads_apart() -> None:
+    own = [atom(name, width=1, loops=(LOOP,), step=1) for name in "ij"]
+    mine, other = (at({(each,): 4, (): (0, 1, 2, 3)}) for each in own)
+    assert met(mine, other).classes == ()
+    assert met(mine, mine, Between(loop=LOOP)).classes == ()
+    shifted = at({(own[1],): 4, (): (1, 2, 3, 4)})
+    assert threads_that_meet(met(mine, shifted)) == {(1, 0), (2, 1), (3, 2), (0, 3)}
+
+
+def test_an_own_step_and_a_counter_of_all() -> None:
+    own, k = atom("i", width=1, loops=(OUTER, LOOP), step=1), atom("k", loops=(OUTER,), step=1)
+    mine = at({(own,): 4, (k,): 6, (): (0, 1, 2, 3)})
+    around = Between(loop=OUTER, ended=frozenset({LOOP}))
+    assert threads_that_meet(met(mine, mine, around)) == {(0, 2), (2, 0), (1, 3), (3, 1)}
+    later = Between(loop=OUTER, least=2, most=2, ended=frozenset({LOOP}))
+    assert met(mine, mine, later).classes == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from checker.sync.plans import barriers, in_block, planned
 
 BLOCK = "block barrier block[1]"
@@ -197,6 +199,57 @@ def test_a_loop_over_tiles_is_apart_whatever_its_step() -> None:
     """)
         == []
     )
+
+
+OWN_STEPS = """
+    shared S: f32[1024]
+    t: int @ thread[1] = id()
+    partition S as s @ thread[1] at t:
+        group thread[1]:
+            for i in range(t, n, 64):
+                s[i - t] = 0.0
+    partition S as s @ thread[1] at {place}:
+        group thread[1]:
+            for i in range({start}, n / 2, {step}):
+                s[i - ({place})] += 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "start", "step", "barriers"),
+    [
+        ("t", "t", "64", 0),
+        ("t", "t", "128", 0),
+        ("t + 64", "t + 64", "64", 0),
+        ("t", "t", "32", 1),
+        ("t + 1", "t + 1", "64", 1),
+        ("t", "t + n", "64", 1),
+    ],
+)
+def test_loops_in_own_steps_keep_threads_apart(
+    place: str, start: str, step: str, barriers: int
+) -> None:
+    body = OWN_STEPS.format(place=place, start=start, step=step)
+    assert len(planned(in_block(body)).operations) == barriers
+
+
+def test_calls_that_keep_threads_apart_need_nothing_between_them() -> None:
+    result = planned("""
+        from std.copy import copy, fill
+
+        @requires(grid[1], block[1], thread[32])
+        @launch(threads = 256)
+        kernel k(x: ptr(const f32), y: ptr(f32), n: int):
+            partition y as yb @ block[1] at id(block[1]) * 256:
+                group block[1]:
+                    shared S: f32[1024]
+                    fill(S, 1024, 0.0)
+                    copy(S, x, n)
+                    t: int @ thread[1] = id()
+                    partition yb as o @ thread[1] at t:
+                        o[0] = S[255 - t]
+    """)
+    assert result.operations == ["k: before 13 block barrier block[1]"]
 
 
 def test_a_stride_below_the_block_is_not() -> None:

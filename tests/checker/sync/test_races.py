@@ -193,7 +193,8 @@ def test_pieces_must_be_shown_apart_where_races_are_denied() -> None:
         ("64", "128", True),
         ("0", "96", True),
         ("0", "48", False),
-        ("n / 2", "64", False),
+        ("n / 2", "64", True),
+        ("n / (t + 1)", "64", False),
     ],
 )
 def test_strides_keep_threads_apart(start: str, step: str, is_shown: bool) -> None:

@@ -142,6 +142,10 @@ class Evaluator:
         """The symbol that stands for a parameter's value, if anything has read it."""
         return self._atoms.get((parameter.id,))
 
+    def inner(self, atom: Atom) -> Form:
+        """A symbol of a callee's body: nobody else has its value, nor does the next call of it."""
+        return self._symbol(atom.name, ("inner", atom), 0, (), is_natural=atom.is_natural)
+
     def block_symbol(self) -> Atom | None:
         """The symbol that stands for the block's index (the cluster's, where blocks are in one), if
         anything has read it."""
@@ -160,7 +164,7 @@ class Evaluator:
             loop = self._definitions.counters.get(variable)
             definition = self._definitions.of(variable)
             if loop is not None:
-                found = frozenset({loop.id})
+                found = self.counted_loops(loop.start) | {loop.id}
             elif definition is not None and definition.value is not None:
                 found = self.counted_loops(definition.value)
             else:
@@ -208,7 +212,10 @@ class Evaluator:
             return constant(trips[0] + trips[1] * counters[loop.id])
         if loop.id in counters:
             return self._turning(loop, counters[loop.id], definition.loops)
-        start, step = self._form(loop.start, counters), self._constant(loop.step)
+        start = self.form(loop.start, counters, definition.loops[:-1])
+        step = self._constant(loop.step)
+        if start is not None and step is not None:
+            return self._stepping(loop, start, step, definition.loops)
         natural = None if start is None else lower_bound(start)
         # A step that is not constant counts up (decision 0043).
         return self._symbol(
@@ -218,8 +225,23 @@ class Evaluator:
             definition.loops,
             step=1 if step is None else step,
             is_regular=step is not None,
-            is_natural=natural is not None and least(natural) >= 0 and (step is None or step > 0),
+            is_natural=natural is not None and least(natural) >= 0 and step is None,
         )
+
+    def _stepping(
+        self, loop: typed.For, start: Form, step: int, loops: tuple[int, ...]
+    ) -> Form | None:
+        """A counter as what it starts from and so many steps: `t + 32 * i` of `range(t, n, 32)`."""
+        is_plain = not start and step == 1
+        steps = self._symbol(
+            loop.variable.name if is_plain else f"steps of {loop.variable.name}",
+            ("steps", loop.variable.id),
+            width_of(loop.variable.perspective),
+            loops,
+            step=1,
+            is_natural=True,
+        )
+        return plus(start, scaled(steps, step))
 
     def _turning(self, loop: typed.For, rest: int, loops: tuple[int, ...]) -> Form | None:
         """The counter of a loop that is `rest` iterations after a multiple of its cycle."""
@@ -227,8 +249,8 @@ class Evaluator:
         assert start is not None, "only loops from a constant have cycles"
         assert step is not None, "only loops in constant steps have cycles"
         turns = self._symbol(
-            f"turns of {loop.variable.name}",
-            ("turns", loop.variable.id),
+            f"cycles of {loop.variable.name}",
+            ("cycles", loop.variable.id),
             width_of(loop.variable.perspective),
             loops,
             is_natural=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product, repeat
+from math import gcd
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -115,13 +116,15 @@ class Alignment(NamedTuple):
     """How two footprints are compared.
 
     `row` is the one product of symbols that is left beside the known part, if any. `stride` is what
-    the later index gains in each iteration between the two, 0 if nothing. `same` are the loops with
+    the later index gains in each iteration between the two, 0 if nothing. The rest of the index
+    differs by an unknown multiple of `modulus`, 0 if not at all. `same` are the loops with
     one counter for both; `ordered` is the loop whose iteration lies earlier for the earlier access,
     if both go through its counter. `apart` is the least and the most that it lies earlier.
     """
 
     row: Monomial
     stride: int
+    modulus: int
     same: tuple[int, ...]
     ordered: int | None
     apart: tuple[int, int]
@@ -169,10 +172,13 @@ def meet(
         assume_rows or (_fits_rows(first, alignment.row) and _fits_rows(second, alignment.row))
     ):
         return anyone
-    is_exact = first.is_certain and second.is_certain and not (alignment.stride or alignment.row)
+    is_symbolic = alignment.row or alignment.stride or alignment.modulus
+    is_exact = first.is_certain and second.is_certain and not is_symbolic
     found: dict[tuple[int, int], int] = {}
     for mine, other in _pairs_of_tables(first, second, alignment, known):
-        if not alignment.stride:
+        if alignment.modulus:
+            _join_modulo(mine, other, alignment, found)
+        elif not alignment.stride:
             _join(mine, other, found)
         elif not _join_strided(mine, other, alignment, found):
             return anyone
@@ -186,38 +192,47 @@ def _work(footprint: Footprint) -> int:
 
 
 def _align(first: Footprint, second: Footprint, between: Between, width: int) -> Alignment | None:
-    """How to compare two footprints; None if their symbols do not cancel."""
+    """How to compare two footprints; None if their symbols may make any difference."""
     row: Monomial = ()
-    stride, most = 0, between.most
+    stride, modulus, most = 0, 0, between.most
     crossed = between.ended if between.loop is None else between.ended | {between.loop}
     for monomial in dict.fromkeys((*first.common, *second.common, *first.varying, *second.varying)):
         is_settled = all(
             atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial
         )
         mine, other = first.common.get(monomial, 0), second.common.get(monomial, 0)
-        is_varying = monomial in first.varying or monomial in second.varying
-        if not is_varying and mine == other:
-            if is_settled:
-                continue
-            step = _step_between(monomial, between, width)
-            if step == 0 or stride:
-                return None
+        is_equal = mine == other and monomial not in (*first.varying, *second.varying)
+        step = _step_between(monomial, between, width) if is_equal else 0
+        if is_equal and is_settled:
+            continue
+        if step and not stride:
             stride = mine * step
             most = most if monomial[0].is_regular else FAR
         elif is_settled and not row:
             row = monomial
         else:
-            return None
-    if row and stride:
+            modulus = gcd(modulus, *_multiples(first, monomial), *_multiples(second, monomial))
+    if row and (stride or modulus):
+        modulus = gcd(modulus, *_multiples(first, row), *_multiples(second, row))
+        row = ()
+    if modulus == 1:
         return None
     both = [loop for loop in first.loops if loop in second.loops]
     return Alignment(
         row=row,
         stride=stride,
+        modulus=modulus,
         same=tuple(loop for loop in both if loop not in crossed),
         ordered=between.loop if between.loop in both else None,
         apart=(between.least, most),
     )
+
+
+def _multiples(footprint: Footprint, monomial: Monomial) -> Iterator[int]:
+    """All coefficients that a product of symbols has."""
+    for point in footprint.points:
+        value = point.form.get(monomial, 0)
+        yield from (value,) if isinstance(value, int) else value
 
 
 def _step_between(monomial: Monomial, between: Between, width: int) -> int:
@@ -360,6 +375,30 @@ def _join_strided(
         for later in meeting:
             _note(earlier, later, offset, found)
     return True
+
+
+def _join_modulo(
+    first: Table, second: Table, alignment: Alignment, found: dict[tuple[int, int], int]
+) -> None:
+    """The same where the indices differ by the stride and by multiples of the modulus."""
+    modulus, (least, most) = alignment.modulus, alignment.apart
+    distances = range(least, min(most, least + modulus) + 1)
+    shifts = {distance * alignment.stride % modulus for distance in distances}
+    earlier, later = _residues(first, modulus), _residues(second, modulus)
+    for residue, threads in earlier.items():
+        for shift in shifts:
+            # The later index has gained the shift: it is this much below the earlier one.
+            others = later.get((residue - shift) % modulus)
+            if others is not None:
+                _note(threads, others, residue, found)
+
+
+def _residues(table: Table, modulus: int) -> dict[int, int]:
+    """The threads by remainder of the elements that they touch."""
+    found: dict[int, int] = {}
+    for (_, offset), threads in table.items():
+        found[offset % modulus] = found.get(offset % modulus, 0) | threads
+    return found
 
 
 def _note(earlier: int, later: int, element: int, found: dict[tuple[int, int], int]) -> None:

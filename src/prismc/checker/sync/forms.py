@@ -23,7 +23,8 @@ MOST_TERMS = 12
 
 
 class Atom(Record):
-    """A value that is not known but the same in each aligned group of `width` threads.
+    """A value that is not known but the same in each aligned group of `width` threads; with a width
+    of 0 in no two accesses.
 
     It is settled once in every iteration of the loops in `loops` (ids of loop statements). `step`
     is what a loop counter gains in each iteration, 0 for other symbols; without `is_regular` it

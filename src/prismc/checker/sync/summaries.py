@@ -116,10 +116,11 @@ class Lifter:
 
     def _footprint(self, footprint: Footprint, path: Path) -> Footprint:
         threads = self._mask(footprint.threads)
-        symbols = {atom for point in footprint.points for form in point.form for atom in form}
-        if not footprint.points or not path.is_known or not symbols <= self._callee.symbols.keys():
+        if not footprint.points or not path.is_known:
             return unknown_footprint(threads)
-        arguments = [self._call.arguments[self._callee.symbols[atom]] for atom in symbols]
+        atoms = {atom for point in footprint.points for form in point.form for atom in form}
+        parameters = self._callee.symbols
+        arguments = [self._call.arguments[parameters[atom]] for atom in atoms if atom in parameters]
         work = sum(point.threads.bit_count() for point in footprint.points) * len(self._starts)
         loops, values = self._accesses.counters(arguments, self._here, work * footprint.lanes)
         points: list[Point] = []
@@ -152,8 +153,12 @@ class Lifter:
         return self._accesses.indices(path, total, counters, self._here.loops)
 
     def _value(self, atom: Atom, counters: Counters) -> Form | None:
+        """What a callee's symbol is in the caller; of those of its body nothing is known here."""
+        evaluator = self._accesses.evaluator
+        if atom not in self._callee.symbols:
+            return evaluator.inner(atom)
         argument = self._call.arguments[self._callee.symbols[atom]]
-        return self._accesses.evaluator.form(argument, counters, self._here.loops)
+        return evaluator.form(argument, counters, self._here.loops)
 
     def _mask(self, threads: int) -> int:
         mask = 0
