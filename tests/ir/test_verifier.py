@@ -125,7 +125,10 @@ def test_tables_know_every_operation() -> None:
         ("function @f() {\n  return [%x]\n}", "2: expected a value defined before"),
         ("function @f(%x: i32, %x: i32) { return [] }", "a new name instead of %x"),
         ("function @f(%x: int) { return [] }", "expected a type"),
-        ("function @f() {\n  sync.warp number=0\n return [] }", "missing field 'lanes'"),
+        (
+            "function @f() {\n  sync.warp number=0\n return [] }",
+            "missing 1 required keyword-only argument: 'lanes'",
+        ),
         ("function @f() { return [] } ;", "unexpected character ';'"),
         ("function @f() { return [", "expected a value"),
     ],

@@ -2,15 +2,17 @@
 
 A compiler start-up creates some three hundred record classes. `dataclass(frozen=True, slots=True)`
 generates and compiles source text for each of them, about a millisecond a class, which would be
-most of what `prismc check` may cost. `Record` reads the annotations once and shares one `__init__`;
-a class gets its own, which takes half the time, once so many of its records were made that the text
-pays. Type checkers see an ordinary frozen keyword-only dataclass (PEP 681).
+most of what `prismc check` may cost. `Record` reads the annotations once, and a class gets its
+`__init__` with its first record: compiled code that all classes with as many fields share. Type
+checkers see an ordinary frozen keyword-only dataclass (PEP 681).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 
@@ -29,6 +31,7 @@ class RecordType(type):
         namespace["__slots__"] = tuple(f for f in fields if f not in inherited)
         namespace["__fields__"] = (*inherited, *namespace["__slots__"])
         namespace["__defaults__"] = defaults | own_defaults
+        namespace["__content__"] = attrgetter(*(namespace["__fields__"] or ("__fields__",)))
         if bases:
             namespace["__init__"] = Record.__init__  # never that of one base, with fewer fields
         return super().__new__(cls, name, bases, namespace)
@@ -39,12 +42,6 @@ def _is_class_variable(annotation: object) -> bool:
 
 
 R = TypeVar("R", bound="Record")
-
-_set = object.__setattr__
-
-# How many records of a class are made before it gets an `__init__` of its own.
-_MANY = 200
-_made: Counter[type[Record]] = Counter()
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
@@ -57,22 +54,12 @@ class Record(metaclass=RecordType):
 
     __fields__: ClassVar[tuple[str, ...]]
     __defaults__: ClassVar[dict[str, Any]]
+    __content__: ClassVar[Callable[[Record], Any]]
 
     def __init__(self, **values: Any) -> None:
-        cls, fields = type(self), self.__fields__
-        _made[cls] += 1
-        if _made[cls] == _MANY and fields:
-            cls.__init__ = _own_init(cls)  # type: ignore[method-assign]
-        if len(values) < len(fields):
-            values = self.__defaults__ | values
-        try:
-            for field in fields:
-                _set(self, field, values[field])
-        except KeyError as missing:
-            raise TypeError(f"{cls.__name__}: missing field {missing}") from None
-        if len(values) > len(fields):
-            unknown = next(name for name in values if name not in fields)
-            raise TypeError(f"{cls.__name__}: unknown field {unknown!r}")
+        cls = type(self)
+        cls.__init__ = _own_init(cls)  # type: ignore[method-assign]
+        cls.__init__(self, **values)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen; use `replace`")
@@ -83,28 +70,38 @@ class Record(metaclass=RecordType):
 
 
 def _own_init(cls: type[Record]) -> Callable[..., None]:
-    """An `__init__` for one class that fills the slots without a loop."""
-    names: dict[str, Any] = {f"_default_{f}": value for f, value in cls.__defaults__.items()}
-    names |= {f"_set_{field}": getattr(cls, field).__set__ for field in cls.__fields__}
-    arguments = (f"{f}=_default_{f}" if f in cls.__defaults__ else f for f in cls.__fields__)
-    lines = (f"    _set_{field}(self, {field})" for field in cls.__fields__)
-    exec("\n".join((f"def __init__(self, *, {', '.join(arguments)}):", *lines)), names)
-    own: Callable[..., None] = names["__init__"]
+    """An `__init__` that fills the slots of one class, without a loop."""
+    fields = cls.__fields__
+    code = _filling(len(fields)).replace(co_varnames=("self", *fields))
+    own = FunctionType(code, {f"set_{n}": getattr(cls, f).__set__ for n, f in enumerate(fields)})
+    own.__qualname__ = f"{cls.__qualname__}.__init__"  # as errors about arguments name it
+    own.__kwdefaults__ = cls.__defaults__
     return own
+
+
+@cache
+def _filling(count: int) -> CodeType:
+    """The code that fills so many slots from arguments, whose names are still to be put in."""
+    arguments = ", *" * bool(count) + "".join(f", field_{n}" for n in range(count))
+    lines = [f"    set_{n}(self, field_{n})" for n in range(count)] or ["    pass"]
+    names: dict[str, Any] = {}
+    exec("\n".join((f"def __init__(self{arguments}):", *lines)), names)
+    code: CodeType = names["__init__"].__code__
+    return code
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=True)
 class Value(Record):
     """A record that compares and hashes by its fields."""
 
-    def _key(self) -> tuple[Any, ...]:
-        return tuple([getattr(self, field) for field in self.__fields__])
-
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key() == other._key()
+        if self is other:
+            return True
+        cls = type(self)
+        return type(other) is cls and cls.__content__(self) == cls.__content__(other)
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self._key()))
+        return hash((type(self).__name__, type(self).__content__(self)))
 
 
 def replace(record: R, **changes: Any) -> R:
