@@ -11,6 +11,8 @@ from prismc.frontend import ast
 from prismc.frontend.modules import ModuleGraph
 from prismc.source.span import Span
 
+MOST_NAMES = 8  # of a module, told where a name is not among them
+
 _DECLARED = {
     ast.Constant: SymbolKind.CONSTANT,
     ast.Function: SymbolKind.FUNCTION,
@@ -120,13 +122,21 @@ def _imported_symbol(node: ast.ImportedName, source: TopLevel, sink: Sink) -> Sy
     return require_member(source, node.name.text, node.name.span, sink)
 
 
+def _what_it_has(source: TopLevel) -> str:
+    """The public names of a module, as many as fit a line."""
+    names = sorted(source.public_names())
+    if not names:
+        return f"`{source.module.name}` declares nothing that others may use"
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
+    more = ", .." if len(names) > MOST_NAMES else ""
+    return f"`{source.module.name}` has {shown}{more}"
+
+
 def require_member(source: TopLevel, name: str, at: Span, sink: Sink) -> Symbol | None:
     """The public name of another module; None after reporting why there is none."""
     symbol = source.names.get(name)
     if symbol is None:
-        advice = did_you_mean(
-            name, source.public_names(), f"see what `{source.module.name}` declares at top level"
-        )
+        advice = did_you_mean(name, source.public_names(), _what_it_has(source))
         fixes = spelling_fix(at, name, source.public_names())
         sink.report(
             NotInModule(at=at, name=name, module=source.module.name, advice=advice, fixes=fixes)

@@ -156,7 +156,7 @@ class Data:
 
     def _require_units(self, function: str, of: Perspective, span: Span) -> bool:
         """Whether the code holds the units that `id(of)` and `count(of)` need; reports if not."""
-        reason = self._no_such_unit(of, function)
+        reason, advice = self._no_such_unit(of, function)
         if reason:
             self._sink.report(
                 NoSuchUnit(
@@ -165,22 +165,32 @@ class Data:
                     of=of,
                     code_perspective=self._scope.code,
                     reason=reason,
+                    advice=advice,
                     related=self.speaker_note(),
                 )
             )
         return not reason
 
-    def _no_such_unit(self, of: Perspective, function: str) -> str:
+    def _no_such_unit(self, of: Perspective, function: str) -> tuple[str, str]:
+        """What is wrong with the unit and what to do; two empty texts if it is there."""
+        code = self._scope.code
         entry = self._scope.bound.size(of.level)
-        if entry == 0 or (entry < of.size and of.level is self._scope.code.level):
-            return f"{of} is broader than the code"
+        noun = "index" if function == "id" else "count"
+        if entry == 0 or (entry < of.size and of.level is code.level):
+            advice = f"take the {noun} before the code became {code}, and keep it in a variable"
+            return f"{of} is broader than the code", advice
         if entry % of.size != 0:
-            return f"{of.size} does not divide the {entry} {of.level.name.lower()} units here"
+            reason = f"{of.size} does not divide the {entry} {of.level.name.lower()} units here"
+            return reason, f"count units that are narrower than {code} and divide it"
         # A generic function counts for all its instances, those of a single unit among them.
         is_generic = bool(self._scope.instance.generics)
         if of == self._scope.code and function == "id" and not is_generic:
-            return "there is only one, so its index is always 0"
-        return ""
+            advice = (
+                f"take the index before the code became {code}, where there are several of them: "
+                f"`i: int @ {code} = id()`"
+            )
+            return "there is only one, so its index is always 0", advice
+        return "", ""
 
     # ------------------------------------------------------------------ names
 

@@ -157,12 +157,13 @@ class NoSuchUnit(Problem):
     title = "an index or a count of units that are not there"
     message = "`{function}({of})` in {code_perspective} code: {reason}"
     label = "{reason}"
-    help_text = "count units that are narrower than {code_perspective} and divide it"
+    help_text = "{advice}"
 
     function: str
     of: Perspective
     code_perspective: Perspective
     reason: str
+    advice: str
 
 
 class NarrowElsewhere(Problem):
