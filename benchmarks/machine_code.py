@@ -34,16 +34,34 @@ class Instruction(NamedTuple):
 
     opcode: str
     operands: str
+    predicate: str = ""
 
     @property
     def base(self) -> str:
-        return self.opcode.split(".")[0]
+        base = self.opcode.split(".")[0]
+        # 0 * 0 + a constant: a move that keeps another unit busy.
+        return "MOV" if base == "HFMA2" and ",-RZ,RZ," in self.operands.replace(" ", "") else base
 
     @property
     def target(self) -> int | None:
         """The number of the instruction that a branch goes to."""
         found = _ADDRESS.search(self.operands.split(",")[-1].strip())
         return int(found[1], 16) // 16 if found and self.base == "BRA" else None
+
+    def followers(self, number: int) -> list[int]:
+        """The numbers of the instructions that usually come after this one, which has `number`.
+
+        What BRA.DIV goes to does the same as what follows it, for threads that have parted. What is
+        called is what a division does for rare operands: everything else is inlined.
+        """
+        is_sure = not self.predicate and "," not in self.operands
+        match self.base:
+            case "BRA" if self.opcode != "BRA.DIV" and self.target is not None:
+                return [self.target] if is_sure else [number + 1, self.target]
+            case "EXIT" | "RET" | "BRX" | "CALL" if not self.predicate:
+                return []
+            case _:
+                return [number + 1]
 
 
 class Code(NamedTuple):
@@ -101,7 +119,10 @@ def disassemble(cubin: bytes, program: Path) -> dict[str, Code]:
 
 
 def _code(listed: Sequence[dict[str, Any]]) -> Code:
-    instructions = [Instruction(one["opcode"], one.get("operands", "")) for one in listed]
+    instructions = [
+        Instruction(one["opcode"], one.get("operands", ""), one.get("predicate", ""))
+        for one in listed
+    ]
     # What follows the branch to itself is padding.
     for index, one in enumerate(instructions):
         if one.target == index:
@@ -112,18 +133,40 @@ def _code(listed: Sequence[dict[str, Any]]) -> Code:
 
 def _hottest(instructions: Sequence[Instruction]) -> Sequence[Instruction]:
     """The innermost loop with most arithmetic, or with most memory accesses where none has any."""
-    loops = [
-        (one.target, index)
-        for index, one in enumerate(instructions)
-        if one.target is not None and one.target < index
-    ]
+    loops = _loops(instructions)
     inner = [
-        (first, last)
-        for first, last in loops
-        if not any((a, b) != (first, last) and first <= a and b <= last for a, b in loops)
+        body
+        for first, body in loops.items()
+        if not any(other in body for other in loops if other != first)
     ]
-    bodies = [instructions[first : last + 1] for first, last in inner]
+    bodies = [[instructions[number] for number in sorted(body)] for body in inner]
     return max(bodies, key=_weight, default=instructions)
+
+
+def _loops(instructions: Sequence[Instruction]) -> dict[int, set[int]]:
+    """The natural loops: the numbers of each one's instructions by that of the first."""
+    before: dict[int, list[int]] = {}
+    reached, waiting = {0}, [0]
+    while waiting:
+        number = waiting.pop()
+        for follower in instructions[number].followers(number):
+            before.setdefault(follower, []).append(number)
+            if follower not in reached and follower < len(instructions):
+                reached.add(follower)
+                waiting.append(follower)
+    found: dict[int, set[int]] = {}
+    for first, sources in before.items():
+        body = {first}
+        waiting = [number for number in sources if number >= first]
+        while waiting:
+            number = waiting.pop()
+            if number not in body:
+                body.add(number)
+                waiting += before.get(number, ())
+        # What can be entered elsewhere than at `first` leads back to the kernel's start.
+        if len(body) > 1 and (first == 0 or 0 not in body):
+            found[first] = body
+    return found
 
 
 def _weight(body: Sequence[Instruction]) -> tuple[int, int, int]:

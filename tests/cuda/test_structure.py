@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 from cuda.machine import built, emitted, run
 from prismc.backend.cuda.emit_functions import write_functions
@@ -225,6 +226,35 @@ def test_long_vectors() -> None:
     assert output is not None
     assert output.tolist() == [8 * t + 7 for t in range(32)]
     assert changed.reshape(32, 8)[:, 7].tolist() == [8 * t for t in range(32)]
+
+
+@pytest.mark.parametrize(("name", "lanes"), [("i8", 4), ("u8", 16), ("i16", 8), ("i8", 8)])
+def test_lanes_that_are_narrower_than_words(name: str, lanes: int) -> None:
+    """Each lane keeps its sign, is read after its neighbour was replaced, and weighs differently in
+    the sum."""
+    body = [f"%n: i32 = const value={lanes}", "%first: i32 = mul %t, %n"]
+    body += [f"%v: vec<{name}, {lanes}> = load %X, %first", f"%e: {name} = extract %v lane=1"]
+    body += [f"%w: vec<{name}, {lanes}> = insert %v, %e lane=2", "store %X, %first, %w"]
+    body += ["%sum0: i32 = const value=0"]
+    for lane in range(lanes):
+        body += [
+            f"%l{lane}: {name} = extract %w lane={lane}",
+            f"%c{lane}: i32 = convert %l{lane}",
+            f"%f{lane}: i32 = const value={lane + 1}",
+            f"%p{lane}: i32 = mul %c{lane}, %f{lane}",
+            f"%sum{lane + 1}: i32 = add %sum{lane}, %p{lane}",
+        ]
+    body += [f"store %Y, %t, %sum{lanes}"]
+    text = kernel("\n  ".join(body)).replace("@k(", f"@k(%X: ptr<{name}, global>, ")
+    given = np.arange(32 * lanes).astype({"i8": np.int8, "u8": np.uint8, "i16": np.int16}[name])
+    given = (given * 37).astype(given.dtype)
+    changed, output = run(built(text), [given, np.zeros(32, np.int32)])
+    assert changed is not None
+    assert output is not None
+    expected = given.reshape(32, lanes).copy()
+    expected[:, 2] = expected[:, 1]
+    assert (changed.reshape(32, lanes) == expected).all()
+    assert output.tolist() == (expected.astype(np.int32) @ np.arange(1, lanes + 1)).tolist()
 
 
 # --------------------------------------------------------------------------- shared memory, groups

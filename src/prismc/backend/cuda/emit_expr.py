@@ -16,9 +16,11 @@ from prismc.backend.cuda.expression import Expression
 from prismc.backend.cuda.literals import constant
 from prismc.backend.cuda.types import (
     CARRIERS,
+    is_long,
     is_narrow,
     is_widening,
     lane_field,
+    lanes_in_word,
     scalar_of,
     type_text,
 )
@@ -245,14 +247,19 @@ class Expressions:
         vector = _vector(op.result.type)
         elements = tuple(self._value(element) for element in op.elements)
         name = type_text(vector)
-        is_long = lane_field(vector, 0).startswith("lane")
-        return (
-            cpp.braces(name, cpp.braces("", *elements)) if is_long else cpp.braces(name, *elements)
-        )
+        if is_long(vector):
+            elements = (cpp.braces("", *elements),)
+        return cpp.braces(name, *elements)
 
     def extract(self, op: arithmetic.Extract) -> Expression:
-        field = lane_field(_vector(op.vector.type), op.lane)
-        return cpp.member(self._value(op.vector), field)
+        of, vector = _vector(op.vector.type), self._value(op.vector)
+        in_word = lanes_in_word(of)
+        if not in_word:
+            return cpp.member(vector, lane_field(of, op.lane))
+        word = cpp.member(vector, f"word[{op.lane // in_word}]")
+        if shift := op.lane % in_word * of.element.bits:
+            word = cpp.binary(word, ">>", cpp.literal(str(shift)))
+        return cpp.cast(of.element.c_name, word)
 
     # ------------------------------------------------------------------ memory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prismc.hardware.scalars import BF16, F8E4M3, F8E5M2, F16, TF32, Scalar
+from prismc.hardware.scalars import BF16, BOOL, F8E4M3, F8E5M2, F16, TF32, Scalar
 from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, Type, VectorType
 
 # Float types that C++ lacks live in unsigned integers; arithmetic on them goes through helpers.
@@ -16,6 +16,7 @@ CARRIERS: dict[Scalar, str] = {
 
 _FIELDS = "xyzw"
 MAP_NAME = "TensorMap"
+WORD = 32
 
 
 def scalar_of(type: Type) -> Scalar:
@@ -73,17 +74,33 @@ def vector_name(type: VectorType) -> str:
     return f"{type.element.name}x{type.lanes}"
 
 
+def is_long(type: VectorType) -> bool:
+    """Whether lanes are elements of `.lane`, not members."""
+    return type.lanes > len(_FIELDS) or (type.element.size == 1 and type.lanes == len(_FIELDS))
+
+
+def lanes_in_word(type: VectorType) -> int:
+    """How many lanes a word of 32 bits holds, where lanes are read by shifting words; else 0.
+
+    Of single bytes the CUDA compilers make permutations, which cost more: they do not become part
+    of an address.
+    """
+    is_narrow_lane = type.element is not BOOL and type.element.bits < WORD
+    return WORD // type.element.bits if is_long(type) and is_narrow_lane else 0
+
+
 def lane_field(type: VectorType, lane: int) -> str:
-    """The member that is lane `lane`: `.x` to `.w`, or an element of `.lane` for long vectors."""
-    return _FIELDS[lane] if type.lanes <= len(_FIELDS) else f"lane[{lane}]"
+    """The member that is lane `lane`: `.x` to `.w`, or an element of `.lane`."""
+    return f"lane[{lane}]" if is_long(type) else _FIELDS[lane]
 
 
 def vector_struct(type: VectorType) -> str:
     """The definition of a vector's struct, aligned to its size so that one access moves it."""
     scalar = type.element.c_name
-    if type.lanes <= len(_FIELDS):
-        members = f"{scalar} {', '.join(_FIELDS[: type.lanes])};"
-    else:
+    members = f"{scalar} {', '.join(_FIELDS[: type.lanes])};"
+    if is_long(type):
         members = f"{scalar} lane[{type.lanes}];"
+    if in_word := lanes_in_word(type):
+        members = f"union {{ {members} unsigned int word[{type.lanes // in_word}]; }};"
     size = type.element.size * type.lanes
     return f"struct __align__({size}) {vector_name(type)} {{ {members} }};"
