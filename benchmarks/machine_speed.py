@@ -69,8 +69,8 @@ def _rate(text: str, grid: tuple[int, ...], args: list[object], *, checked: bool
 
 def _matmul(size: int) -> float:
     """Processor time of the example's product, checked, compared with NumPy; in seconds."""
+    from prismc.driver.compiling import kernels_of
     from prismc.driver.inputs import open_root
-    from prismc.driver.kernels import kernels_of
     from prismc.driver.options import Options
     from prismc.driver.running import Launch, bind, run
     from prismc.driver.session import Session

@@ -24,9 +24,9 @@ from typing import Any, NoReturn
 
 from prismc.diagnostics.text import render_problems
 from prismc.driver.cache import open_cache
-from prismc.driver.gpu.images import compiled_images
+from prismc.driver.compiling import Compiled, compiled_file, compiled_images
 from prismc.driver.inputs import open_root
-from prismc.driver.kernels import Compiled, Kernel, RunError, compiled_file
+from prismc.driver.kernels import Kernel, RunError
 from prismc.driver.launching import (
     Call,
     Device,

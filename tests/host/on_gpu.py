@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import os
 import threading
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from cuda.bindings import driver
 
 import prismc
+from prismc.cli.main import run
 from prismc.driver.gpu import device
 from prismc.driver.gpu.arrays import dense_strides
 from prismc.testing import LoadError, RunError
@@ -363,3 +365,64 @@ def test_a_driver_older_than_the_ptx_is_told(monkeypatch: pytest.MonkeyPatch) ->
     says = r"the driver \(CUDA 11\.2\) does not know PTX \d\.\d, and .*\(prismc on the CPU, sm_90\)"
     with pytest.raises(RunError, match=says):
         saxpy()[3](700, 2.5, *arrays())
+
+
+# ------------------------------------------------------------------ modules that a build made
+
+
+def built(folder: Path, *targets: str) -> Any:
+    options = [word for target in targets for word in ("--target", target)]
+    source = str(EXAMPLES / "saxpy.prism")
+    assert run(["build", source, "-o", f"{folder}/", "--emit", "python", *options]) == 0
+    spec = importlib.util.spec_from_file_location("built_saxpy", folder / "saxpy.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.saxpy
+
+
+def test_a_built_module_launches(tmp_path: Path, calls: list[tuple[str, int]]) -> None:
+    kernel = built(tmp_path, "sm_80", "sm_90")
+    x, y = arrays(stream=5)
+    kernel(700, 2.5, x, y=y, grid=3)
+    kernel(700, 2.5, x, y, grid=3, stream=9, device="gpu")
+    np.testing.assert_allclose(y.numpy(), 5 * X + 1)
+    assert calls == [("launch", 5), ("wait", 5), ("launch", 9)]
+    with pytest.raises(RunError, match="`y` is an array of f32, not of i32"):
+        kernel(700, 2.5, x, Array(X.astype(np.int32)), grid=3)
+    with pytest.raises(RunError, match='`x` is on a GPU, and the launch is for `device="cpu"`'):
+        kernel(700, 2.5, x, y, grid=3, device="cpu")
+
+
+def test_the_image_is_the_best_for_the_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    class Trying(Recorder):
+        def __getattr__(self, name: str) -> Any:
+            if name == "cuModuleLoadData":
+                return self._load
+            return getattr(driver, name)
+
+        def _load(self, content: bytes) -> Any:
+            text = content.decode(errors="replace")
+            target = text.partition(".target ")[2].partition("\n")[0]
+            tried.append(target if content.startswith(b"//") else "machine code")
+            return driver.cuModuleLoadData(content)
+
+    monkeypatch.setattr(device, "_bindings", Trying)
+    kernel = built(tmp_path, "sm_80", "sm_90a", "sm_100a", "sm_86", "sm_90")
+    x, y = arrays()
+    kernel(700, 2.5, x, y, grid=3)
+    np.testing.assert_allclose(y.numpy(), 2.5 * X + 1)
+    # The device is an sm_90: its own code first, then PTX of the nearest number.
+    assert tried == ["machine code", "machine code", "sm_90"]
+
+
+def test_a_missing_target_is_told_with_the_device(tmp_path: Path) -> None:
+    kernel = built(tmp_path, "sm_100a", "sm_120")
+    says = r"`saxpy` was built for sm_100a, sm_120, which the device \(.*, sm_90\) does not run; "
+    with pytest.raises(RunError, match=f"{says}build with --target sm_90"):
+        kernel(700, 2.5, *arrays(), grid=3)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     type=click.Choice([kind.value for kind in Emit]),
     multiple=True,
     help="What to write (repeatable). Without it, what OUT's ending says: .cu .ptx .cubin .fatbin "
-    ".o .h .json; else a cubin.",
+    ".o .h .json .py .pyi; else a cubin. A Python module comes with its stubs.",
 )
 @target_option
 @click.option(
@@ -127,12 +127,12 @@ def build(
     """Build each FILE for each target into each kind of output.
 
     With several targets, their names stand in the outputs' names: `saxpy.sm_90a.cubin`. One fatbin,
-    obj, header or record serves all targets. Where a FILE fails, nothing of it is written and its
-    older outputs stay as they are.
+    obj, header, record or Python module serves all targets. Where a FILE fails, nothing of it is
+    written and its older outputs stay as they are.
     """
     started = time.monotonic()
     chosen = chosen_targets(targets)
-    emits = [Emit(kind) for kind in dict.fromkeys(kinds)] or [_kind_of(out)]
+    emits = _kinds(kinds, out)
     names = tuple(dict.fromkeys(files))
     places = [_places(name, out, chosen, emits, is_alone=len(names) == 1) for name in names]
     dependencies.require_use(len(names), out)
@@ -197,10 +197,14 @@ def _summary(results: Sequence[Result], files: int, seconds: float) -> str:
     return f"{files} files: {', '.join(words)} in {seconds:.1f} s\n"
 
 
-def _kind_of(out: str | None) -> Emit:
-    """What a file of this name holds; a cubin where the name does not tell."""
+def _kinds(named: Sequence[str], out: str | None) -> list[Emit]:
+    """What is written: what is named, or else what a file of this name holds; a cubin where the
+    name does not tell."""
     suffix = Path(out or "").suffix
-    return next((kind for kind in Emit if kind.suffix == suffix), Emit.CUBIN)
+    told = next((kind for kind in Emit if kind.suffix == suffix), Emit.CUBIN)
+    kinds = [Emit(kind) for kind in dict.fromkeys(named)] or [told]
+    has_stubs = Emit.PYTHON in kinds and out != TO_STANDARD_OUTPUT
+    return [*kinds, Emit.STUBS] if has_stubs and Emit.STUBS not in kinds else kinds
 
 
 def _places(
@@ -215,17 +219,18 @@ def _places(
     if out is None and file == "-":
         raise click.UsageError("name the output of standard input with `-o`")
     source = Path(STANDARD_INPUT.strip("<>") if file == "-" else file)
-    is_single = is_alone and count == 1
+    is_single = is_alone and (count == 1 or kinds == [Emit.PYTHON, Emit.STUBS])
     if out is not None and is_single and not out.endswith("/") and not Path(out).is_dir():
         keep_source(source, Path(out))
-        return lambda target, kind: Path(out)
+        stubs = Path(out).with_suffix(Emit.STUBS.suffix)
+        return lambda target, kind: stubs if kind is Emit.STUBS and count > 1 else Path(out)
     folder = source.parent if out is None else Path(out)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"several outputs go to a folder, and `{out}` is a file")
 
     def place(target: Target | None, kind: Emit) -> Path:
-        middle = f".{target.name}" if target is not None and len(targets) > 1 else ""
-        return folder / f"{source.stem}{middle}{kind.suffix}"
+        middle = target.name if target is not None and len(targets) > 1 else ""
+        return folder / kind.file_name(source.stem, middle)
 
     for kind in kinds:
         for target in [None] if kind.is_joint else targets:

@@ -169,7 +169,8 @@ class _Run:
 
     def _kernel(self) -> Kernel | None:
         """The kernel to run; None after a problem."""
-        from prismc.driver.kernels import RunError, choose, kernels_of, kernels_of_ptx
+        from prismc.driver.compiling import kernels_of
+        from prismc.driver.kernels import RunError, choose, kernels_of_ptx
         from prismc.emulator.ptx.tree import PtxError
 
         options = self.options

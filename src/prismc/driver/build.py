@@ -13,6 +13,7 @@ from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
 from prismc.source.files import SourceFile
+from prismc.source.identifiers import identifier, python_names
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
@@ -33,6 +34,8 @@ class Emit(Enum):
     OBJECT = "obj"
     HEADER = "header"
     RECORD = "record"
+    PYTHON = "python"
+    STUBS = "stubs"
 
     @property
     def suffix(self) -> str:
@@ -45,11 +48,20 @@ class Emit(Enum):
 
     @property
     def needs_machine_code(self) -> bool:
-        return self not in (Emit.CUDA, Emit.HEADER)
+        return self not in (Emit.CUDA, Emit.HEADER, Emit.STUBS)
+
+    def file_name(self, stem: str, target: str = "") -> str:
+        """The name of an output of `stem.prism`; what Python imports is called by an identifier."""
+        if self in (Emit.PYTHON, Emit.STUBS):
+            (stem,) = python_names([identifier(stem)])
+        return f"{stem}{f'.{target}' if target else ''}{self.suffix}"
 
 
-_SUFFIXES = {Emit.CUDA: ".cu", Emit.OBJECT: ".o", Emit.HEADER: ".h", Emit.RECORD: ".json"}
-_JOINT = (Emit.FATBIN, Emit.OBJECT, Emit.HEADER, Emit.RECORD)
+_SUFFIXES = {
+    Emit.CUDA: ".cu", Emit.OBJECT: ".o", Emit.HEADER: ".h", Emit.RECORD: ".json",
+    Emit.PYTHON: ".py", Emit.STUBS: ".pyi",
+}  # fmt: skip
+_JOINT = (Emit.FATBIN, Emit.OBJECT, Emit.HEADER, Emit.RECORD, Emit.PYTHON, Emit.STUBS)
 
 # Where an output goes; those that serve all targets have none.
 Place = Callable[["Target | None", Emit], Path]
@@ -137,6 +149,8 @@ def _joint_outputs(
         Emit.OBJECT: host.object,
         Emit.HEADER: host.header,
         Emit.RECORD: host.record,
+        Emit.PYTHON: host.python,
+        Emit.STUBS: host.stubs,
     }
     made = [(kind, makers[kind]()) for kind in kinds]
     return [

@@ -1,25 +1,14 @@
-"""Kernels made ready for the PTX machine: compiled from Prism, or taken from PTX text."""
+"""Kernels that can be launched: what of them a launch has to know."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from prismc.backend.host.python_formulas import ARITHMETIC, python_condition
-from prismc.backend.host.types import pointee_alignment, prism_type
-from prismc.driver import arithmetic
-from prismc.driver.build import compiled_module
-from prismc.driver.declared import comment_of
-from prismc.driver.pipeline import EMITS, run_stages
-from prismc.driver.session import Session
-from prismc.driver.symbols import shared_arrays
-from prismc.source.files import SourceFile
 from prismc.source.record import Record
 
 if TYPE_CHECKING:
-    from prismc.backend.cuda_module import KernelEntry, KernelParameter
-    from prismc.backend.toolchain.build import Binary
     from prismc.emulator.names import SharedArray
     from prismc.emulator.ptx.tree import Module
 
@@ -90,75 +79,6 @@ class Kernel(Record):
     @property
     def module(self) -> Module:
         return self.code.module
-
-
-class Compiled(NamedTuple):
-    """The kernels of a file, and the machine code of all of them."""
-
-    kernels: tuple[Kernel, ...]
-    binary: Binary
-
-
-def kernels_of(session: Session, file: SourceFile) -> tuple[Kernel, ...]:
-    """All kernels of a Prism file, compiled for the session's target; none after a problem."""
-    compiled = compiled_file(session, file)
-    return () if compiled is None else compiled.kernels
-
-
-def compiled_file(session: Session, file: SourceFile) -> Compiled | None:
-    """A Prism file compiled for the session's target; None after a problem."""
-    facts: dict[str, Any] = {}
-    emitted = run_stages(session, file, EMITS, facts)
-    binary = None if emitted is None else compiled_module(session, emitted)
-    if binary is None or session.sink.has_errors():
-        return None
-    code = Code(binary.ptx, file.name)
-    kernels = tuple(
-        Kernel(
-            name=entry.name,
-            code=code,
-            parameters=tuple(map(parameter_of, entry.parameters)),
-            threads=entry.threads,
-            cluster=entry.cluster,
-            cooperative=entry.cooperative,
-            dynamic_shared=entry.dynamic_shared,
-            shared_arrays=shared_arrays(facts["check"], entry.name),
-            assumptions=_assumptions(entry),
-            comment=comment_of(session, entry.at),
-        )
-        for entry in emitted.kernels
-    )
-    return Compiled(kernels, binary)
-
-
-def parameter_of(parameter: KernelParameter) -> Parameter:
-    """A parameter of a compiled kernel, as launches see it."""
-    is_array = parameter.is_pointer or parameter.is_map
-    kind = "array" if is_array else "vector" if parameter.lanes > 1 else "scalar"
-    return Parameter(
-        name=parameter.name,
-        kind=kind,
-        dtype=parameter.scalar,
-        is_const=parameter.is_const,
-        lanes=parameter.lanes,
-        alignment=pointee_alignment(parameter) or 1,
-        box=parameter.box,
-        swizzle=parameter.swizzle.removeprefix("swizzle") or "none",
-        type=prism_type(parameter),
-    )
-
-
-def _assumptions(entry: KernelEntry) -> tuple[Assumption, ...]:
-    """What a launch verifies; what no host can compute is left to the kernel's own checks."""
-    names = [parameter.name for parameter in entry.parameters]
-    return tuple(
-        Assumption(condition.text, eval(python_condition(condition, names), _NAMESPACE))
-        for condition in entry.conditions
-        if condition.formula is not None
-    )
-
-
-_NAMESPACE = {ARITHMETIC: arithmetic}
 
 
 def kernels_of_ptx(text: str, name: str) -> tuple[Kernel, ...]:

@@ -9,7 +9,6 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Any, Literal
 
-from prismc.backend.host.python_formulas import python_names
 from prismc.driver.gpu.arrays import is_on_gpu
 from prismc.driver.gpu.device import Gpu
 from prismc.driver.gpu.images import Images
@@ -20,6 +19,7 @@ from prismc.emulator.findings import Finding
 from prismc.emulator.report import text_of_findings
 from prismc.emulator.schedule import adversaries
 from prismc.source.files import Files
+from prismc.source.identifiers import python_names
 from prismc.source.record import Value
 
 MOST_BLOCKS = 2**31 - 1  # along x (CUDA C++ Programming Guide, "Compute Capabilities")

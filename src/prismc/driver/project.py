@@ -36,6 +36,7 @@ from prismc.source.files import SourceFile
 from prismc.source.identity import compiler_file
 from prismc.source.record import Record, Value
 from prismc.source.span import NOWHERE
+from prismc.source.version import MADE_BY
 
 
 class Order(Record):
@@ -108,12 +109,23 @@ def _refuse_clashes(session: Session, orders: Sequence[Order]) -> bool:
             place = os.path.realpath(path)
             if place in sources:
                 problems.append(_cannot_write(path, "it is a source of this build"))
+            elif not _is_ours(place):
+                problems.append(_cannot_write(path, "prismc did not make the file that is there"))
             elif place in owners and not _is_device(place):
                 problems.append(_clash(path, owners[place], order.file.name))
             owners.setdefault(place, order.file.name)
     for problem in problems:
         session.sink.report(problem)
     return bool(problems)
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a file may be replaced. A module of Python by its author stands beside a program of
+    the same name as a matter of course, and has the name of what would be made of it."""
+    if not path.endswith((Emit.PYTHON.suffix, Emit.STUBS.suffix)) or not os.path.isfile(path):
+        return True
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return MADE_BY in file.readline()
 
 
 def _clash(path: str, first: str, second: str) -> OutputsClash | CannotWrite:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prismc.backend.host.types import NUMPY_SCALARS
 from prismc.driver.kernels import Kernel, Parameter, RunError
 from prismc.emulator.api import ALL_CHECKS, Checks, RunResult, run_ptx
 from prismc.emulator.findings import Finding, place_key
@@ -24,14 +25,8 @@ Array = npt.NDArray[Any]
 
 # How NumPy holds the scalars of Prism. bf16 is float32 on the outside and bits on the device.
 DTYPES: dict[str, np.dtype[Any]] = {
-    name: np.dtype(kind)
-    for name, kind in {
-        "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-        "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "f16": np.float16,
-        "f32": np.float32, "f64": np.float64, "tf32": np.float32, "bf16": np.float32,
-        "f8e4m3": np.uint8, "f8e5m2": np.uint8,
-    }.items()
-}  # fmt: skip
+    name: np.dtype(getattr(np, kind)) for name, kind in NUMPY_SCALARS.items()
+}
 
 
 class Bound(Record):

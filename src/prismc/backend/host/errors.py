@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from prismc.backend.cuda_module import KernelEntry
 from prismc.diagnostics.problem import Problem, Severity
+from prismc.diagnostics.sink import Sink
 
 
 class HeaderNameTaken(Problem):
@@ -21,8 +25,16 @@ class ConditionUnverified(Problem):
     code = "P0777"
     title = "a launch function cannot verify an assumption"
     severity = Severity.WARNING
-    message = "the launch function in the header does not verify `{condition}`"
+    message = "the launch function does not verify `{condition}`"
     label = "this kernel is compiled as if it held"
     help_text = "state it with integers, floats, comparisons and `aligned(..)` alone"
 
     condition: str
+
+
+def report_unverified(kernels: Sequence[KernelEntry], sink: Sink) -> None:
+    """Tell of each condition that no host can compute."""
+    for kernel in kernels:
+        for condition in kernel.conditions:
+            if condition.formula is None:
+                sink.report(ConditionUnverified(at=kernel.at, condition=condition.text))

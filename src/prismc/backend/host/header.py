@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prismc.backend.cuda_module import KernelEntry, KernelParameter
-from prismc.backend.host.errors import ConditionUnverified, HeaderNameTaken
+from prismc.backend.host.errors import HeaderNameTaken, report_unverified
 from prismc.backend.host.formulas import c_formula
-from prismc.backend.host.interface import HostKernel, HostModule, identifier
+from prismc.backend.host.interface import HostKernel, HostModule
 from prismc.backend.host.types import (
     c_element,
     map_constants,
@@ -24,6 +24,7 @@ from prismc.backend.host.types import (
 )
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
+from prismc.source.identifiers import identifier
 from prismc.source.span import NOWHERE, Span
 from prismc.source.version import VERSION
 
@@ -35,10 +36,7 @@ def emit_header(module: HostModule, sink: Sink) -> str:
     """The text of the header; two things in it that would have one name are reported."""
     runtime = _RUNTIME.read_text(encoding="utf-8")
     _refuse_clashes(module, runtime, sink)
-    for kernel in module.kernels:
-        for condition in kernel.entry.conditions:
-            if condition.formula is None:
-                sink.report(ConditionUnverified(at=kernel.entry.at, condition=condition.text))
+    report_unverified([kernel.entry for kernel in module.kernels], sink)
     guard = f"PRISM_{module.name.upper()}_H"
     parts = [
         _opening(module, guard),

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from prismc.backend.host.interface import HostModule
-from prismc.backend.toolchain.build import Binary
 from prismc.source.record import Record
 from prismc.source.version import VERSION
+
+if TYPE_CHECKING:
+    from prismc.backend.host.interface import HostModule
+    from prismc.backend.toolchain.build import Binary
 
 _PTX_VERSION = re.compile(r"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
 _WORDS_A_LINE = 4

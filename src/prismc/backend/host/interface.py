@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from prismc.backend.cuda_module import CudaModule, KernelEntry
+from prismc.source.identifiers import identifier
 from prismc.source.record import Record
 from prismc.source.version import VERSION
 
@@ -48,12 +48,6 @@ def host_module(source: str, modules: Sequence[tuple[CudaModule, str]]) -> HostM
         kernels=kernels,
         signature=_signature(targets, kernels),
     )
-
-
-def identifier(text: str) -> str:
-    """`text` as an identifier of C: other characters become `_`."""
-    name = re.sub(r"\W", "_", text, flags=re.ASCII)
-    return f"_{name}" if not name or name[0].isdigit() else name
 
 
 def _signature(targets: tuple[str, ...], kernels: tuple[HostKernel, ...]) -> str:

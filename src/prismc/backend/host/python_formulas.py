@@ -6,26 +6,15 @@ The text calls functions of `prismc.driver.arithmetic`, named `ARITHMETIC`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from keyword import iskeyword
+from math import isfinite
 
 from prismc.hardware.scalars import Kind, Scalar
 from prismc.ir.conditions import Condition, Formula
+from prismc.source.identifiers import python_names
 
 ARITHMETIC = "_arithmetic"
 _USED = ("bool", "float", "min", "max")  # functions of Python that formulas call
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-
-
-def python_names(names: Sequence[str], taken: Sequence[str] = ()) -> tuple[str, ...]:
-    """Each name as Python may have it: `_` stands behind keywords and what is `taken` already."""
-    used = {*taken}
-    found = []
-    for name in names:
-        while iskeyword(name) or name in used:
-            name += "_"
-        used.add(name)
-        found.append(name)
-    return tuple(found)
 
 
 def python_condition(condition: Condition, names: Sequence[str]) -> str:
@@ -69,9 +58,10 @@ def python_formula(formula: Formula, parameters: Mapping[str, str]) -> str:
             return _typed(formula.scalar, operands[0])
         case "min" | "max" as name:
             return f"{name}({operands[0]}, {operands[1]})"
-        case "/" | "%" as sign:
-            name = "quotient" if sign == "/" else "remainder"
-            return _typed(formula.scalar, f"{ARITHMETIC}.{name}({operands[0]}, {operands[1]})")
+        case "/":
+            return _typed(formula.scalar, f"{ARITHMETIC}.quotient({operands[0]}, {operands[1]})")
+        case "%":
+            return f"{ARITHMETIC}.remainder({operands[0]}, {operands[1]})"
         case "<<" | ">>" as sign:
             shift = f"({operands[1]} & {formula.scalar.bits - 1})"
             return _typed(formula.scalar, f"{operands[0]} {sign} {shift}")
@@ -91,5 +81,5 @@ def _literal(formula: Formula) -> str:
     if scalar.kind is Kind.BOOL:
         return str(bool(value))
     if scalar.is_float:
-        return f'float.fromhex("{float(value).hex()}")'
+        return repr(float(value)) if isfinite(value) else f'float("{float(value)}")'
     return str(int(value)) if value >= 0 else f"({int(value)})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from prismc.backend.cuda_module import KernelParameter
 from prismc.hardware.scalars import SCALARS
 
@@ -11,6 +13,13 @@ C_SCALARS = {
     "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "f16": "prism_f16",
     "bf16": "prism_bf16", "tf32": "float", "f32": "float", "f64": "double",
     "f8e4m3": "prism_f8e4m3", "f8e5m2": "prism_f8e5m2",
+}  # fmt: skip
+
+# How NumPy holds them: bf16 as float32, rounded; 8-bit floats as their bits.
+NUMPY_SCALARS = {
+    "bool": "bool_", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8",
+    "u16": "uint16", "u32": "uint32", "u64": "uint64", "f16": "float16", "bf16": "float32",
+    "tf32": "float32", "f32": "float32", "f64": "float64", "f8e4m3": "uint8", "f8e5m2": "uint8",
 }  # fmt: skip
 
 # Scalars whose vectors CUDA has too: `float4` (CUDA's `vector_types.h`).
@@ -99,3 +108,20 @@ def map_constants(parameter: KernelParameter, name: str) -> str:
 def map_element(parameter: KernelParameter) -> str:
     """The C type of the elements that a tensor map describes."""
     return C_SCALARS[parameter.scalar]
+
+
+def launch_facts(parameter: KernelParameter) -> dict[str, Any]:
+    """What a launch from Python knows of a parameter, by the fields of `Parameter` in
+    `prismc.driver.kernels`."""
+    is_array = parameter.is_pointer or parameter.is_map
+    return {
+        "name": parameter.name,
+        "type": prism_type(parameter),
+        "kind": "array" if is_array else "vector" if parameter.lanes > 1 else "scalar",
+        "dtype": parameter.scalar,
+        "is_const": parameter.is_const,
+        "lanes": parameter.lanes,
+        "alignment": pointee_alignment(parameter) or 1,
+        "box": parameter.box,
+        "swizzle": parameter.swizzle.removeprefix("swizzle") or "none",
+    }

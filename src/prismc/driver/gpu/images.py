@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from prismc.backend.host.images import Image, images_of
-from prismc.driver.kernels import Compiled, Kernel
-from prismc.hardware.targets import Target, nearest
+from prismc.backend.host.images import Image
+from prismc.driver.kernels import Kernel
 from prismc.source.record import Record, Value
 
 
@@ -31,16 +30,6 @@ class Loadable(Record):
 
 # The images of a program that run on a device, the best first. Raises RunError where none does.
 Images = Callable[[Device], Sequence[Loadable]]
-
-
-def compiled_images(compile_for: Callable[[Target], Compiled], target: Target | None) -> Images:
-    """Images of a program that is compiled for the device, unless `target` is chosen."""
-
-    def images(device: Device) -> list[Loadable]:
-        kernels, binary = compile_for(target or nearest(device.capability))
-        return [Loadable(image=image, kernels=kernels) for image in images_of([binary])]
-
-    return images
 
 
 def newer_ptx(version: int, device: Device) -> str:

@@ -9,7 +9,8 @@ from prismc.checker.sync.plan import SyncKind
 from prismc.checker.types import typed
 from prismc.checker.types.walk import calls_in
 from prismc.driver.arguments import make_arguments
-from prismc.driver.kernels import choose, kernels_of
+from prismc.driver.compiling import kernels_of
+from prismc.driver.kernels import choose
 from prismc.driver.running import Bound, Launch, bind, run
 from prismc.driver.session import Session
 from prismc.driver.sync.account import Function, Proof, Request, Witness

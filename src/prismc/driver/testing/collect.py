@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from prismc.diagnostics.text import render_problems
-from prismc.driver.kernels import Compiled, RunError, compiled_file
+from prismc.driver.compiling import Compiled, compiled_file
+from prismc.driver.kernels import RunError
 from prismc.driver.options import Options
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.driver.session import Session

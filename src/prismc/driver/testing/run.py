@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from prismc.diagnostics.excerpt import Mark, draw_excerpt, last_line_number
 from prismc.diagnostics.style import Role, plain
+from prismc.driver.compiling import Compiled, compiled_images
 from prismc.driver.gpu.device import Gpu
-from prismc.driver.gpu.images import compiled_images
-from prismc.driver.kernels import Compiled, Kernel
+from prismc.driver.kernels import Kernel
 from prismc.driver.session import Session
 from prismc.driver.testing.collect import Case, compiled_case
 from prismc.driver.testing.device import EmulatedDevice, GpuDevice
