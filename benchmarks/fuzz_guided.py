@@ -1,13 +1,13 @@
-"""Fuzz `check` or `fmt`, guided by coverage: inputs that reach new code are changed further.
+"""Fuzz a part of prismc, guided by coverage: inputs that reach new code are changed further.
 
     pip install '.[fuzz]'
-    python benchmarks/fuzz_guided.py check --seconds 3600 [--corpus FOLDER]
-    python benchmarks/fuzz_guided.py fmt --seconds 600
+    python benchmarks/fuzz_guided.py check|fmt|lsp --seconds 3600 [--corpus FOLDER]
 
 The start is every program of `examples/`, `stdlib/`, `tests/fuzz/seeds/` and the pages under
-`tests/spec`. An exception, a file that takes more than 20 s, or a formatted file that formats
-differently ends the run: the input is written to the corpus folder as `crash-..` or `timeout-..`;
-put it into `tests/fuzz/seeds/` when it is mended. Libfuzzer prints what it covers (`cov`).
+`tests/spec`. For `lsp` an input is the texts that a document has one after the other. An input at
+which prismc raises, or that formats differently a second time, is written to the corpus folder as
+`fault-..`, the first of each kind; an input that takes two minutes ends the run as `timeout-..`.
+Put them into `tests/fuzz/seeds/` when they are mended. Libfuzzer prints what it covers (`cov`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable
+import traceback
+import zlib
 from pathlib import Path
 
 import atheris
@@ -28,18 +29,13 @@ with atheris.instrument_imports(include=["prismc"]):
     import prismc.checker.check
     import prismc.frontend.format
     import prismc.frontend.modules  # noqa: F401
-    from prismc.diagnostics.text import render_problem
-    from prismc.driver.formatting import format_file
-    from prismc.driver.options import Options
-    from prismc.driver.pipeline import check_file
-    from prismc.driver.session import Session
-    from prismc.source.files import SourceFile
+    from support.fuzzing import EDIT, TARGETS, page_programs, programs
 
-from support.fences import read_fences  # noqa: E402
 from support.mutations import mutate  # noqa: E402
 
 LONGEST = 20_000
-SECONDS_A_FILE = 20
+MOST_EDITS = 4
+SECONDS_AN_INPUT = 120
 # The fuzzer runs in the first thread, whose stack is the usual 8 MB.
 MOST_FRAMES = 8_000
 
@@ -52,33 +48,49 @@ def main() -> None:
     options = parser.parse_args()
     corpus = options.corpus or Path(tempfile.mkdtemp(prefix="prismc-fuzz-"))
     corpus.mkdir(parents=True, exist_ok=True)
-    for number, text in enumerate(start()):
-        (corpus / f"start-{number}").write_text(text, encoding="utf-8")
+    for number, content in enumerate(start()):
+        (corpus / f"start-{number}").write_bytes(content)
     sys.setrecursionlimit(MOST_FRAMES)
     atheris.Setup(
         [
             sys.argv[0],
             f"-max_total_time={options.seconds}",
-            f"-timeout={SECONDS_A_FILE}",
+            f"-timeout={SECONDS_AN_INPUT}",
             f"-max_len={LONGEST}",
             "-rss_limit_mb=2000",
             f"-artifact_prefix={corpus}/",
             str(corpus),
         ],
-        TARGETS[options.target],
-        custom_mutator=changed,
+        Judge(options.target, corpus).judge,
+        custom_mutator=edited if options.target == "lsp" else changed,
     )
     atheris.Fuzz()
 
 
-def start() -> list[str]:
+def start() -> list[bytes]:
     """The programs that the fuzzer begins with."""
-    folders = (ROOT / "examples", ROOT / "stdlib", ROOT / "tests" / "fuzz" / "seeds")
-    files = sorted(path for folder in folders for path in folder.glob("*.prism"))
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files]
-    for page in sorted((ROOT / "tests" / "spec").glob("*.md")):
-        texts += [fence.text for fence in read_fences(page) if fence.language == "prism"]
-    return texts
+    texts = [text.encode() for text in (*programs().values(), *page_programs())]
+    return texts + [path.read_bytes() for path in sorted((ROOT / "tests/fuzz/seeds").iterdir())]
+
+
+class Judge:
+    """Runs a target and keeps the first input of each fault, so that the run goes on."""
+
+    def __init__(self, target: str, corpus: Path) -> None:
+        self.target, self.corpus = target, corpus
+        self.known: set[str] = set()
+
+    def judge(self, content: bytes) -> None:
+        try:
+            TARGETS[self.target](content)
+        except Exception as fault:  # noqa: BLE001 - this is what fuzzing looks for
+            frame = traceback.extract_tb(fault.__traceback__)[-1]
+            kind = f"{type(fault).__name__} {frame.filename}:{frame.lineno}"
+            if kind not in self.known:
+                self.known.add(kind)
+                path = self.corpus / f"fault-{self.target}-{zlib.crc32(content):08x}"
+                path.write_bytes(content)
+                print(f"FAULT {kind} {path}", traceback.format_exc(limit=-8), flush=True)
 
 
 def changed(data: bytes, longest: int, seed: int) -> bytes:
@@ -88,43 +100,18 @@ def changed(data: bytes, longest: int, seed: int) -> bytes:
     return mutate(data.decode("utf-8", "replace"), seed)[:longest]
 
 
-def check(data: bytes) -> None:
-    """Everything up to the sync plan; what is told has a place and can be shown."""
-    session, file = opened(data)
-    if file is None:
-        return
-    check_file(session, file)
-    for problem in session.problems[:20]:
-        assert problem.at.file
-        render_problem(problem, session.files)
+def edited(data: bytes, longest: int, seed: int) -> bytes:
+    """An input with one text more, made from one of the others, or with one text changed."""
+    texts = data.decode("utf-8", "replace").split(EDIT)
+    chosen = seed % len(texts)
+    new = mutate(texts[chosen], seed).decode("utf-8", "replace")
+    if len(texts) <= MOST_EDITS and seed % 3:
+        texts.append(new)
+    else:
+        texts[chosen] = new
+    result = EDIT.join(texts).encode()
+    return result if len(result) <= longest else new.encode()[:longest]
 
-
-def fmt(data: bytes) -> None:
-    """A formatted file is formatted: a second pass changes nothing."""
-    session, file = opened(data)
-    if file is None:
-        return
-    once = format_file(session, file)
-    if once is None:
-        return
-    again, formatted = opened(once.text.encode("utf-8"))
-    assert formatted is not None
-    twice = format_file(again, formatted)
-    assert twice is not None
-    assert twice.text == once.text
-
-
-def opened(data: bytes) -> tuple[Session, SourceFile | None]:
-    """A session with the input as its file; None where it is no UTF-8."""
-    session = Session(Options())
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return session, None
-    return session, session.files.overlay("fuzz.prism", text)
-
-
-TARGETS: dict[str, Callable[[bytes], None]] = {"check": check, "fmt": fmt}
 
 if __name__ == "__main__":
     main()

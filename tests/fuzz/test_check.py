@@ -1,6 +1,6 @@
 """Whatever a file holds, checking it ends in located diagnostics, never in a traceback.
 
-A sample; `benchmarks/fuzz_check.py` runs as many as one likes, with limits of time and memory.
+A sample; `benchmarks/fuzz.py` runs as many as one likes, with limits of time and memory.
 """
 
 from __future__ import annotations

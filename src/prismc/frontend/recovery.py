@@ -17,7 +17,7 @@ from prismc.frontend.errors import (
     UnterminatedString,
 )
 from prismc.frontend.lalr import Machine, Stuck, acceptable
-from prismc.frontend.repair import ARMS, Repaired, repair
+from prismc.frontend.repair import ARMS, Repaired, Repairs
 from prismc.frontend.situation import Situation, line_of
 from prismc.frontend.syntax_help import explain_error
 from prismc.frontend.tables import DEDENT, END, Tables, Token
@@ -61,12 +61,13 @@ class Reader:
 
     def __init__(self, tables: Tables, file: SourceFile, recogniser: Machine) -> None:
         self._tables, self._file, self._recogniser = tables, file, recogniser
+        self._repairs = Repairs(tables)
 
     def read(self, tokens: list[Token], stuck: Stuck) -> Reading:
         """All syntax errors from the first on, one a line, each after repairs of those before."""
         errors: list[SyntaxFault] = []
         for _ in range(_MOST_REPAIRS):
-            repaired = repair(tokens, stuck, self._tables)
+            repaired = self._repairs.repair(tokens, stuck)
             if not errors or not self._is_echo(tokens, stuck.place, errors[-1]):
                 error = self._error(tokens, stuck, repaired)
                 if not _is_known(error.problem, errors):

@@ -52,16 +52,26 @@ class Repaired(NamedTuple):
     at: tuple[int, int]
 
 
-def repair(tokens: Sequence[Token], stuck: Stuck, tables: Tables) -> Repaired | None:
-    """The tokens without what the machine is stuck at; None where nothing fits in its place."""
-    return _Repair(tokens, stuck, tables).repaired()
+class Repairs:
+    """Repairs for one grammar."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._in_blocks = frozenset(row[INDENT] for row in tables.actions if INDENT in row)
+
+    def repair(self, tokens: Sequence[Token], stuck: Stuck) -> Repaired | None:
+        """The tokens without what the machine is stuck at; None where nothing fits in its place."""
+        return _Repair(tokens, stuck, self._tables, self._in_blocks).repaired()
 
 
 class _Repair:
-    def __init__(self, tokens: Sequence[Token], stuck: Stuck, tables: Tables) -> None:
-        self._tokens, self._tables = tokens, tables
+    """One repair. `in_blocks` are the states after an INDENT."""
+
+    def __init__(
+        self, tokens: Sequence[Token], stuck: Stuck, tables: Tables, in_blocks: frozenset[int]
+    ) -> None:
+        self._tokens, self._tables, self._in_blocks = tokens, tables, in_blocks
         self._place, self._states = stuck
-        self._in_blocks = {row[INDENT] for row in tables.actions if INDENT in row}
 
     def repaired(self) -> Repaired | None:
         kind = self._tokens[self._place][0]
