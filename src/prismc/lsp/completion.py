@@ -12,6 +12,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.model import VectorType
 from prismc.driver.options import Options
 from prismc.frontend import ast
+from prismc.frontend.standard import standard_names
 from prismc.lsp.documents import Document
 from prismc.lsp.facts import facts_of
 from prismc.lsp.hover import variable_text
@@ -22,7 +23,7 @@ from prismc.lsp.lexis import (
     reserved_words,
     visible_locals,
 )
-from prismc.lsp.library import Offered, importable, offers, standard_offers
+from prismc.lsp.library import Offered, importable, offers
 from prismc.lsp.words import (
     ARGUMENT_WORDS,
     ATTRIBUTE_HELP,
@@ -200,7 +201,7 @@ def _names(document: Document, offset: int) -> Iterator[Item]:
     for word in reserved_words():
         yield _helped(word, STATEMENT_HELP.get(word), Kind.Keyword, "4")
     imports = Imports(document)
-    for name, module in standard_offers().items():
+    for name, module in standard_names().items():
         if name not in known:
             yield _importing(imports.edit(name, module), name, module)
 

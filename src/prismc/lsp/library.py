@@ -10,11 +10,11 @@ from types import MappingProxyType
 from prismc.diagnostics.sink import Sink
 from prismc.frontend import ast
 from prismc.frontend.declarations import comment_above, declaration_text
-from prismc.frontend.modules import STANDARD, find_module, modules_in
+from prismc.frontend.modules import find_module, modules_in
 from prismc.frontend.parser import parse_module
+from prismc.frontend.standard import standard_modules
 from prismc.source.files import Files, SourceFile, UnreadableFile
 from prismc.source.record import Record
-from prismc.source.resources import stdlib_folder
 
 
 class Offered(Record):
@@ -34,11 +34,6 @@ def importable(importer: str, folders: tuple[str, ...]) -> list[str]:
     names = [name for folder in (own, *folders) for name in modules_in(folder)]
     names = [name for name in names if name != _stem(importer)]
     return names + standard_modules()
-
-
-def standard_modules() -> list[str]:
-    """The modules of the standard library, by their full names."""
-    return [f"{STANDARD}.{name}" for name in modules_in(stdlib_folder())]
 
 
 def offers(
@@ -62,16 +57,6 @@ def declared_in(name: str, text: str) -> Mapping[str, Offered]:
     """The public declarations of a text; those with a syntax error are left out."""
     module = parse_module(SourceFile(name, text), "", Sink())
     return MappingProxyType({o.name: o for o in _offered(module, text) if o.name[0] != "_"})
-
-
-@lru_cache(maxsize=1)
-def standard_offers() -> Mapping[str, str]:
-    """Every public name of the standard library with the module that has it, the first of two."""
-    found: dict[str, str] = {}
-    for module in standard_modules():
-        for name in offers(tuple(module.split(".")), "", (), {}):
-            found.setdefault(name, module)
-    return MappingProxyType(found)
 
 
 def _offered(module: ast.Module, text: str) -> Iterator[Offered]:

@@ -9,9 +9,9 @@ from lsprotocol import types
 from prismc.checker.names.errors import UnknownName
 from prismc.diagnostics.fixes import certain_fixes
 from prismc.diagnostics.problem import Fix, Problem, Severity
+from prismc.frontend.standard import standard_names
 from prismc.lsp.completion import Imports
 from prismc.lsp.documents import Document, file_uri
-from prismc.lsp.library import standard_offers
 from prismc.lsp.positions import Places
 from prismc.source.files import Files
 from prismc.source.resources import explain_folder
@@ -116,7 +116,7 @@ def _mendings(
     for fix in problem.fixes:
         if edit := workspace_edit(document, (fix,)):
             yield fix.title, edit, fix.is_certain
-    if isinstance(problem, UnknownName) and (module := standard_offers().get(problem.name)):
+    if isinstance(problem, UnknownName) and (module := standard_names().get(problem.name)):
         edits = [Imports(document).edit(problem.name, module)]
         title = f"import `{problem.name}` from `{module}`"
         yield title, types.WorkspaceEdit(changes={document.uri: edits}), False

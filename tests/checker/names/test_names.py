@@ -305,3 +305,18 @@ def test_a_second_place_is_named() -> None:
     (problem,) = done.problems
     (related,) = problem.related
     assert done.files.position(related.at).line == 3
+
+
+def test_a_name_of_the_standard_library_is_told_with_its_module() -> None:
+    source = """
+from std.warp import reduce
+
+@requires(block[1], thread[32])
+def f(x: ptr(i32)):
+    shfl_idx(1, 0)
+"""
+    advice = [problem.shown_help() for problem in elaborate(source).problems]
+    assert advice == [
+        "`std.block` has it: `from std.block import reduce`",
+        "import it: `from std.shuffle import shfl_idx`",
+    ]

@@ -18,6 +18,7 @@ from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.diagnostics.suggest import did_you_mean, spelling_fix
 from prismc.frontend import ast
+from prismc.frontend.standard import standard_names
 
 Scope = dict[str, Symbol]
 
@@ -335,10 +336,17 @@ class BodyResolver:
             otherwise = f"declare `{node.name}` first, or import it"
             if node.id in self._assigned:
                 otherwise = f"declare it: `{node.name} := ..`"
-            known = ADVICE.get(node.name)
+            known = ADVICE.get(node.name) or self._standard_advice(node)
             advice = known or did_you_mean(node.name, candidates, otherwise)
             fixes = () if known else spelling_fix(node.span, node.name, candidates)
             self._sink.report(UnknownName(at=node.span, name=node.name, advice=advice, fixes=fixes))
+
+    def _standard_advice(self, node: ast.Reference) -> str | None:
+        """Where device code uses a name of the standard library that it did not import."""
+        if node.id in self._assigned or self._builtins is HOST_BUILTINS:
+            return None
+        module = standard_names().get(node.name)
+        return f"import it: `from {module} import {node.name}`" if module else None
 
 
 def _stated(at: ast.At | None) -> ast.Expression | None:

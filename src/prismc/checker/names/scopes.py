@@ -9,6 +9,7 @@ from prismc.diagnostics.sink import Sink
 from prismc.diagnostics.suggest import did_you_mean, spelling_fix
 from prismc.frontend import ast
 from prismc.frontend.modules import ModuleGraph
+from prismc.frontend.standard import standard_names
 from prismc.source.span import Span
 
 MOST_NAMES = 8  # of a module, told where a name is not among them
@@ -122,8 +123,11 @@ def _imported_symbol(node: ast.ImportedName, source: TopLevel, sink: Sink) -> Sy
     return require_member(source, node.name.text, node.name.span, sink)
 
 
-def _what_it_has(source: TopLevel) -> str:
-    """The public names of a module, as many as fit a line."""
+def _where_else(source: TopLevel, name: str) -> str:
+    """The standard module that has the name, or the names of this one, as many as fit a line."""
+    home = standard_names().get(name)
+    if home is not None and home != source.module.name:
+        return f"`{home}` has it: `from {home} import {name}`"
     names = sorted(source.public_names())
     if not names:
         return f"`{source.module.name}` declares nothing that others may use"
@@ -136,7 +140,7 @@ def require_member(source: TopLevel, name: str, at: Span, sink: Sink) -> Symbol 
     """The public name of another module; None after reporting why there is none."""
     symbol = source.names.get(name)
     if symbol is None:
-        advice = did_you_mean(name, source.public_names(), _what_it_has(source))
+        advice = did_you_mean(name, source.public_names(), _where_else(source, name))
         fixes = spelling_fix(at, name, source.public_names())
         sink.report(
             NotInModule(at=at, name=name, module=source.module.name, advice=advice, fixes=fixes)
