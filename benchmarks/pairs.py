@@ -49,12 +49,7 @@ PAIRS = (
         "Open: four instructions more in a loop unrolled by four, in how its addresses are made.",
     ),
     Pair("online_softmax", "online_softmax"),
-    Pair(
-        "layer_norm",
-        "layer_norm",
-        "One barrier more: both sums use the same 32 bytes, where the twin has two arrays. "
-        "Sibling scopes share bytes in Prism.",
-    ),
+    Pair("layer_norm", "layer_norm"),
     Pair(
         "histogram",
         "histogram",

@@ -407,23 +407,43 @@ def f(v: f32 @ thread[1]):
     assert result.operations == [f"rotate: before 6 {BLOCK}"]
 
 
-def test_a_scratch_array_of_a_callee_is_used_again() -> None:
-    result = planned("""
-        @requires(block[1], thread[64])
-        def rotate(v: f32 @ thread[1]) -> f32 @ thread[1]:
-            t: int @ thread[1] = id()
-            shared tmp: f32[64]
-            partition tmp as s @ thread[1] at t:
-                s[0] = v
-            r: f32 @ thread[1] = tmp[63 - t]
-            return r
+SCRATCH = """
+    @requires(block[1], thread[64])
+    def rotate(v: f32 @ thread[1]) -> f32 @ thread[1]:
+        t: int @ thread[1] = id()
+        shared tmp: f32[64]
+        partition tmp as s @ thread[1] at t:
+            s[0] = v
+        r: f32 @ thread[1] = tmp[63 - t]
+        return r
 
-        @requires(block[1], thread[64])
-        def f(v: f32 @ thread[1]):
+    @requires(block[1], thread[64]{budget})
+    def f(v: f32 @ thread[1]):
+        {around}
             a: f32 @ thread[1] = rotate(v)
             b: f32 @ thread[1] = rotate(a)
-    """)
-    assert result.operations == [f"rotate: before 7 {BLOCK}", f"f: before 13 {BLOCK}"]
+            c: f32 @ thread[1] = rotate(b)
+"""
+
+
+@pytest.mark.parametrize(
+    ("budget", "around", "barriers"),
+    [
+        ("", "group block[1]:", 0),
+        (", smem = 256", "group block[1]:", 2),
+        ("", "for k in range(3):", 0),
+        (", smem = 256", "for k in range(3):", 3),
+        ("", "static for k in range(2):", 5),
+    ],
+)
+def test_calls_use_bytes_of_their_own_where_there_are_plenty(
+    budget: str, around: str, barriers: int
+) -> None:
+    """1,024 bytes, 16 a thread, are plenty: the arrays of four calls, not of six."""
+    result = planned(SCRATCH.format(budget=budget, around=around))
+    own = [operation for operation in result.operations if operation.startswith("f: ")]
+    assert len(own) == barriers
+    assert len(result.operations) == barriers + 1
 
 
 def test_a_callee_says_which_elements_it_touches() -> None:

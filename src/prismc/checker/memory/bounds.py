@@ -1,16 +1,17 @@
 """Lays shared arrays out and bounds what each instance needs (`docs/language.md`, "Shared memory").
 
-An allocation adds over its scope; scopes side by side share bytes, so a sequence takes the maximum;
-a call adds the callee's need on top of what is live. What runs at the same time shares nothing: the
-arms of a split, and scopes side by side in code of several units, where one unit may be in the
-first scope while another is in the second (decision 0081). Padding stands between arrays, never at
-the end (paper-notes A29 to A31).
+An allocation adds over its scope; scopes side by side may share bytes, so a sequence takes the
+maximum; a call adds the callee's need on top of what is live. What runs at the same time shares
+nothing: the arms of a split, and scopes side by side in code of several units, where one unit may
+be in the first scope while another is in the second (decision 0081). Padding stands between arrays,
+never at the end (paper-notes A29 to A31). Where bytes are plenty, nothing is shared (`apart.py`).
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
+from prismc.checker.memory.apart import kept_apart
 from prismc.checker.memory.errors import LocalLimit, SharedAtGrid, SharedBudget, SharedLimit
 from prismc.checker.memory.facts import (
     CallMemory,
@@ -38,27 +39,55 @@ LOCAL_LIMIT = 512 * 1024
 def bound_memory(
     program: typed.Program, perspectives: PerspectiveFacts, target: Target, sink: Sink
 ) -> MemoryFacts:
-    """Lay out every instance's shared arrays; callees come first."""
+    """Lay out every instance's shared arrays. What is refused is so with the fewest bytes."""
+    refused = Sink()
+    least = _lay_out(program, perspectives, target, refused, frozenset())
+    for problem in refused.problems():
+        sink.report(problem)
+    if refused.has_errors():
+        return least
+
+    def lay_out(apart: frozenset[str]) -> MemoryFacts:
+        return _lay_out(program, perspectives, target, Sink(), apart)
+
+    return kept_apart(program, least, lay_out)
+
+
+def _lay_out(
+    program: typed.Program,
+    perspectives: PerspectiveFacts,
+    target: Target,
+    sink: Sink,
+    apart: frozenset[str],
+) -> MemoryFacts:
+    """Lay out all instances, callees first; in those of `apart` no two arrays share bytes."""
     arrays: dict[int, SharedArray] = {}
     need: dict[str, int] = {}
     alignment: dict[str, int] = {}
     calls: dict[int, CallMemory] = {}
+    sharing: list[str] = []
     for symbol, body in program.bodies.items():
-        layout = _Layout(body.instance, perspectives, need, alignment, target, sink)
+        layout = _Layout(
+            body.instance, perspectives, need, alignment, target, sink, is_apart=symbol in apart
+        )
         layout.sequence(body.statements, 0, ())
         arrays |= layout.arrays
         calls |= layout.calls
         need[symbol], alignment[symbol] = layout.need, layout.alignment
+        if layout.is_sharing:
+            sharing.append(symbol)
     return MemoryFacts(
         arrays=MappingProxyType(arrays),
         need=MappingProxyType(need),
         alignment=MappingProxyType(alignment),
         calls=MappingProxyType(calls),
+        sharing=tuple(sharing),
     )
 
 
 class _Layout:
-    """The layout of one instance. `need` is the greatest number of bytes live at once."""
+    """The layout of one instance. `need` is the greatest number of bytes live at once, with
+    `is_apart` that of all together. `is_sharing` tells that bytes are used again."""
 
     def __init__(
         self,
@@ -68,6 +97,8 @@ class _Layout:
         callee_alignment: dict[str, int],
         target: Target,
         sink: Sink,
+        *,
+        is_apart: bool,
     ) -> None:
         self._instance = instance
         self._bounds = perspectives.bounds
@@ -75,12 +106,14 @@ class _Layout:
         self._callee_alignment = callee_alignment
         self._target = target
         self._sink = sink
+        self._is_apart = is_apart
         self._live: list[SharedArray] = []
         self._is_over: set[str] = set()
         self.arrays: dict[int, SharedArray] = {}
         self.calls: dict[int, CallMemory] = {}
         self.need = 0
         self.alignment = 1
+        self.is_sharing = False
         # The byte after all that was given out in the arm, or the code of several units, around.
         self._end = 0
 
@@ -114,7 +147,7 @@ class _Layout:
         is_split = isinstance(statement, typed.Split)
         starts_units = bool(inside) and not around
         end = self._end
-        if starts_units or (is_split and not around):
+        if (starts_units or (is_split and not around)) and not self._is_apart:
             self._end = top
         for inner in bodies_of(statement):
             self.sequence(inner, max(top, self._end) if is_split else top, inside)
@@ -196,8 +229,10 @@ class _Layout:
         self._grow(end, call.span, cause, (callee_note,), is_echo=is_echo)
 
     def _free(self, top: int, around: tuple[Replica, ...]) -> int:
-        """The first byte that nothing uses which may run at the same time."""
-        return max(top, self._end) if around else top
+        """The first byte that nothing uses which may run at the same time, or may not share."""
+        free = max(top, self._end) if around or self._is_apart else top
+        self.is_sharing = self.is_sharing or free < self.need
+        return free
 
     def _grow(
         self,

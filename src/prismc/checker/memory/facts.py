@@ -50,7 +50,8 @@ class MemoryFacts(Record):
 
     `arrays` by the variable's id; `need` by symbol, callees included; `calls` by the id of each
     call whose callee needs shared memory; `alignment` by symbol: what the base is a multiple of.
-    `mbarriers` tells for each kernel that has some where its area for them starts.
+    `mbarriers` tells for each kernel that has some where its area for them starts. In the instances
+    of `sharing` some bytes are used again by a later scope.
     """
 
     arrays: Mapping[int, SharedArray]
@@ -58,6 +59,7 @@ class MemoryFacts(Record):
     alignment: Mapping[str, int]
     calls: Mapping[int, CallMemory]
     mbarriers: Mapping[str, int] = MappingProxyType({})
+    sharing: tuple[str, ...] = ()
 
 
 def copies(replicas: tuple[Replica, ...]) -> int:
