@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from cuda.machine import built, emitted, run
-from prismc.backend.cuda.emit_functions import write_functions
-from prismc.backend.cuda.emit_module import emit_module
 from prismc.backend.cuda.helpers import HELPER_NAMES, helpers_for
-from prismc.backend.errors import KernelNameTaken
-from prismc.diagnostics.sink import Sink
+from prismc.hardware.symbols import is_taken_symbol
 from prismc.hardware.targets import TARGETS
-from prismc.ir.parser import parse_module
-from prismc.source.files import Files
 
 LAUNCH = "threads=32 min_blocks=0 cluster=1 cooperative=false"
 T = np.arange(32, dtype=np.int32)
@@ -90,19 +85,18 @@ function @exp(%register: i32) -> (i32) {
     assert " exp(" not in emitted(text).text
 
 
-def test_names_of_kernels_are_kept_or_refused() -> None:
-    module = parse_module(kernel("store %Y, %t, %t", name="sin"))
-    sink = Sink()
-    target = TARGETS["sm_80"]
-    written = write_functions(module, target.static_shared_limit, Files())
-    emit_module(written, target, "x.cu", sink)
-    assert [type(problem) for problem in sink.problems()] == [KernelNameTaken]
+def test_names_of_kernels_are_kept() -> None:
     binary = built(kernel("store %Y, %t, %t", name="sine"))
     assert ".entry sine(" in binary.ptx
 
 
 def test_helpers_have_the_same_names_on_all_targets() -> None:
     assert {frozenset(helpers_for(target)) for target in TARGETS.values()} == {HELPER_NAMES}
+
+
+@pytest.mark.parametrize("name", [*sorted(HELPER_NAMES), "f32x4", "u8x16"])
+def test_no_kernel_has_the_name_of_a_helper(name: str) -> None:
+    assert is_taken_symbol(name)
 
 
 # --------------------------------------------------------------------------- arrays

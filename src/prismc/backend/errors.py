@@ -80,13 +80,3 @@ class CompilerRemark(Problem):
     tool: str
     target: str
     text: str
-
-
-class KernelNameTaken(Problem):
-    code = "P0706"
-    title = "a kernel has a name that CUDA C++ reserves"
-    message = "CUDA C++ cannot have a kernel called `{name}`"
-    label = "the kernel's symbol is its name"
-    help_text = "rename the kernel"
-
-    name: str

@@ -16,6 +16,7 @@ from prismc.checker.sync.settings import DEFAULT_SETTINGS, SyncSettings
 from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
 from prismc.checker.sync.unproven import report_unproven
 from prismc.checker.target.needs import check_needs
+from prismc.checker.target.symbols import check_symbols
 from prismc.checker.types import typed
 from prismc.checker.types.elaborate import elaborate_program
 from prismc.checker.typical import check_typical, typical_programs
@@ -41,6 +42,7 @@ def check_program(
     program = elaborate_program(graph, names, defines, sink)
     perspectives = check_perspectives(program, sink)
     check_typical(graph, names, defines, program, sink)
+    check_symbols(program, sink)
     check_needs(program, target, sink)
     memory = bound_memory(program, perspectives, target, sink)
     check_alignment(program, sink)

@@ -252,13 +252,12 @@ def _write(session: Session, optimised: Optimised) -> Written:
     return write_functions(optimised.module, static_shared, session.files)
 
 
-def _emit(session: Session, written: Written) -> CudaModule | None:
+def _emit(session: Session, written: Written) -> CudaModule:
     """The whole CUDA C++ text for the session's target."""
     from prismc.backend.cuda.emit_module import emit_module
 
     name = os.path.splitext(os.path.basename(session.root))[0] + ".cu"
-    module = emit_module(written, session.options.target, name, session.sink)
-    return None if session.sink.has_errors() else module
+    return emit_module(written, session.options.target, name)
 
 
 def _cuda_views() -> tuple[View, ...]:

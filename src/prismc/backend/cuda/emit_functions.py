@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from prismc.backend.cuda.emit_region import Regions
 from prismc.backend.cuda.frame import SHARED_NAME, Frame
 from prismc.backend.cuda.helpers import HELPER_NAMES
-from prismc.backend.cuda.names import TAKEN_SYMBOLS, Scopes
+from prismc.backend.cuda.names import Scopes
 from prismc.backend.cuda.types import (
     MAP_NAME,
     declarator,
@@ -22,6 +22,7 @@ from prismc.backend.cuda.types import (
 from prismc.backend.cuda.writer import WIDTH, Writer
 from prismc.backend.cuda_module import KernelEntry, KernelParameter
 from prismc.hardware.scalars import Scalar
+from prismc.hardware.symbols import TAKEN_SYMBOLS
 from prismc.ir.core import Function, Module, Value, walk
 from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, VectorType
 from prismc.source.files import Files
@@ -42,10 +43,6 @@ class Written(Record):
     scalars: frozenset[Scalar]
     vectors: tuple[VectorType, ...]
     files: tuple[str, ...]
-
-    def is_taken(self, symbol: str) -> bool:
-        """Whether something that stands before the functions has this name."""
-        return symbol in _taken(self.vectors)
 
 
 def write_functions(module: Module, static_shared: int, files: Files) -> Written:

@@ -11,24 +11,15 @@ from collections.abc import Iterable, Iterator
 from prismc.backend.cuda.emit_functions import Written
 from prismc.backend.cuda.helper import Helper
 from prismc.backend.cuda.helpers import helpers_for
-from prismc.backend.cuda.names import is_taken_symbol
 from prismc.backend.cuda.types import CARRIERS, vector_struct
 from prismc.backend.cuda_module import CudaModule, spell_file
-from prismc.backend.errors import KernelNameTaken
-from prismc.diagnostics.sink import Sink
 from prismc.hardware.targets import Target
 from prismc.ir.core import walk
 from prismc.ir.ops.intrinsic import CudaText
 
 
-def emit_module(written: Written, target: Target, name: str, sink: Sink) -> CudaModule:
-    """The whole text for `target`; `name` is what the text is called (`saxpy.cu`).
-
-    Reports kernels whose names CUDA C++ cannot have.
-    """
-    for kernel in written.kernels:
-        if is_taken_symbol(kernel.name) or written.is_taken(kernel.name):
-            sink.report(KernelNameTaken(at=kernel.at, name=kernel.name))
+def emit_module(written: Written, target: Target, name: str) -> CudaModule:
+    """The whole text for `target`; `name` is what the text is called (`saxpy.cu`)."""
     return CudaModule(
         name=spell_file(name),
         text=_prelude(written, target) + written.text,

@@ -37,3 +37,15 @@ class UnknownNeed(Problem):
     help_text = "name a target, as `needs(sm_80)`, or a feature that `prismc targets` lists"
 
     word: str
+
+
+class KernelNameTaken(Problem):
+    """Told by `check`, though it is about what is built: only a kernel keeps its name there."""
+
+    code = "P0706"
+    title = "a kernel has a name that CUDA C++ reserves"
+    message = "CUDA C++ cannot have a kernel called `{name}`"
+    label = "the kernel's symbol is its name"
+    help_text = "rename the kernel"
+
+    name: str
