@@ -153,8 +153,8 @@ class Calls(Layouts):
         arguments = self.complete(use, callee.node.span)
         instance = None
         if arguments is not None:
-            layouts = self.layouts_of(node.arguments)
-            instance = self.instance_of(symbol, arguments, node.span, layouts)
+            given = self.given_by(node.arguments)
+            instance = self.instance_of(symbol, arguments, node.span, given)
         if instance is None:
             if values is None:
                 self._arguments(node, ())
@@ -221,11 +221,15 @@ class Calls(Layouts):
     def _folded_call(
         self, instance: typed.Instance, arguments: tuple[typed.Expression, ...], span: Span
     ) -> typed.Expression:
-        """A call of an expression function with constants is its value."""
+        """A call of an expression function with constants is its value; what it makes of a refused
+        argument is refused."""
+        is_expression = instance.kind is typed.InstanceKind.EXPRESSION
+        if is_expression and any(is_refused(argument) for argument in arguments):
+            return self.refused(span)
         type_: Type = instance.results[0].type if instance.results else VoidType()
         constants = [value for value in arguments if isinstance(value, typed.Constant)]
         if (
-            instance.kind is typed.InstanceKind.EXPRESSION
+            is_expression
             and len(constants) == len(arguments)
             and len(instance.results) == 1
             and isinstance(type_, ScalarType)
