@@ -25,6 +25,7 @@ _INVALID_OPTION = 5
 _COMPILATION = 6
 
 _OPTIONS = (
+    "--minimal",  # what is generated uses no texture and no CUDA type: a tenth less time, same code
     "-lineinfo",
     "--std=c++17",
     "--ptxas-options=-v",

@@ -7,6 +7,7 @@ a thread's own accesses are in order by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import Coverage, then
@@ -17,6 +18,7 @@ from prismc.checker.sync.graph import (
     Crossing,
     Crossings,
     Entry,
+    Node,
     Pending,
     Root,
     Step,
@@ -64,14 +66,22 @@ class Conflict(Record):
         return "WAR" if self.earlier.kind is AccessKind.READ else "WAW"
 
 
+class Looked(NamedTuple):
+    """A node, its summary, and what is in conflict inside it with copies that may be pending."""
+
+    node: Node
+    summary: Summary
+    found: dict[object, Conflict]
+
+
 class Conflicts:
     """Judges pairs of accesses of one function; what it has worked out once it remembers.
 
-    `steps` keeps the summaries of steps, which never change. `has_others` tells that threads of the
-    block run beside `everyone`, as for a function of a warp: an order among all threads here is
-    then none for the caller's, so no access is ever done with. `has_copies` tells that asynchronous
-    copies of a caller may be pending anywhere: no barrier completes them. `block` are the threads
-    of a block, 0 if that is not known.
+    `steps` keeps the summaries of steps, which never change, `looked` those of nodes. `has_others`
+    tells that threads of the block run beside `everyone`, as for a function of a warp: an order
+    among all threads here is then none for the caller's, so no access is ever done with.
+    `has_copies` tells that asynchronous copies of a caller may be pending anywhere: no barrier
+    completes them. `block` are the threads of a block, 0 if that is not known.
     """
 
     def __init__(
@@ -91,6 +101,7 @@ class Conflicts:
         self._settled: dict[tuple[Access, Coverage], bool] = {}
         self._tables: Known = {}
         self.steps: dict[Step, Summary] = {}
+        self.looked: dict[Node, Looked] = {}
         accesses = tuple(accesses)
         self._memory = _memories(accesses)
         self._neighbours = Neighbours(accesses, self._memory, everyone.bit_length())
@@ -225,7 +236,6 @@ class Conflicts:
         if _are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, wide):
             return NEVER
         return _inside_pieces(found, piece)
-
 
     def wide(self, width: int) -> int:
         """How far a symbol has to be one value for units of `width` threads."""

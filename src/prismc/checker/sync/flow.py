@@ -13,12 +13,14 @@ from prismc.checker.sync.conflicts import Conflict, Conflicts, is_hazard
 from prismc.checker.sync.coverage import NONE, Coverage, both, side_by_side, then
 from prismc.checker.sync.graph import (
     Access,
+    Arms,
     Crossing,
     Crossings,
     Entry,
     Exit,
     Flow,
     Pending,
+    Sequence,
     Step,
     Summary,
 )
@@ -123,7 +125,7 @@ class State:
 
     def apply(self, summary: Summary) -> None:
         """Go past a node."""
-        if not self.is_live:
+        if not self.is_live or summary is NOTHING:
             return
         self._enter(summary)
         normal: Flow | None = None
@@ -216,6 +218,12 @@ def through_only(summary: Summary) -> Summary:
     return Summary((), exits)
 
 
+def is_alone(nodes: Sequence) -> bool:
+    """Whether a sequence is one node whose summary is that of the sequence. (That of arms may hold
+    accesses that everyone is ordered after.)"""
+    return len(nodes) == 1 and not isinstance(nodes[0], Arms)
+
+
 def in_sequence(conflicts: Conflicts, summaries: Iterable[Summary]) -> Summary:
     """Nodes one after the other, with nothing between them."""
     state = State(conflicts, ())
@@ -229,7 +237,7 @@ def step_summary(conflicts: Conflicts, step: Step) -> Summary:
     known = conflicts.steps.get(step)
     if known is None:
         events = [event if isinstance(event, Summary) else touch(event) for event in step.events]
-        known = in_sequence(conflicts, events) if len(events) > 1 else (*events, NOTHING)[0]
+        known = in_sequence(conflicts, events) if events else NOTHING
         conflicts.steps[step] = known
     return known
 
@@ -266,7 +274,7 @@ def side_by_side_of(summaries: Iterable[Summary]) -> Summary:
 
 def iteration_of(conflicts: Conflicts, test: Summary, body: Summary) -> Summary:
     """One iteration of a loop: its test, then its body."""
-    return in_sequence(conflicts, (test, body))
+    return body if test is NOTHING else in_sequence(conflicts, (test, body))
 
 
 def repeated(iteration: Summary, loop: int) -> tuple[Pending, ...]:

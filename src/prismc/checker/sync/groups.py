@@ -25,7 +25,7 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
-from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.place import Planned, place_barriers
 from prismc.checker.sync.waits import summary_of, unfinished, wait_before, with_waits
 from prismc.source.record import Record, replace
 
@@ -33,25 +33,27 @@ Change = Callable[[Sequence], Sequence]
 
 
 class Groups(Record):
-    """A function with its waits, each with the conflicts that it alone settles, and the conflicts
-    that no wait can settle."""
+    """A function with its waits, each with the conflicts that it alone settles, the conflicts that
+    no wait can settle, and the barriers of the function."""
 
     graph: Graph
     reasons: Mapping[Step, tuple[Conflict, ...]]
     left: tuple[Conflict, ...]
+    placed: Planned
 
 
 def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
     """Place waits for asynchronous copies; a function without any stays as it is."""
     if not any(access.is_async for access in graph.accesses):
-        return Groups(graph=graph, reasons={}, left=())
+        placed = place_barriers(graph.top, conflicts)
+        return Groups(graph=graph, reasons={}, left=(), placed=placed)
     top = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts)
     left = unfinished(top, conflicts)
     for item in _waits(top):
         trial = _changed(top, _without(item))
         if len(unfinished(trial, conflicts)) == len(left):
             top = trial
-    top = _coalesced(top, conflicts, len(left))
+    top, placed = _coalesced(top, conflicts, len(left))
     reasons: dict[Step, tuple[Conflict, ...]] = {
         item: tuple(
             conflict
@@ -60,33 +62,36 @@ def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
         )
         for item in _waits(top)
     }
-    return Groups(graph=replace(graph, top=top), reasons=reasons, left=left)
+    return Groups(graph=replace(graph, top=top), reasons=reasons, left=left, placed=placed)
 
 
 def _waits(top: Region) -> Iterator[Wait]:
     return (node for node in nodes_in(top.body) if isinstance(node, Wait))
 
 
-def _coalesced(top: Region, conflicts: Conflicts, left: int) -> Region:
+def _coalesced(top: Region, conflicts: Conflicts, left: int) -> tuple[Region, Planned]:
     """With each wait moved up over scopes that only issue copies, if that saves a barrier: all of
-    them where each saves one, else one after the other."""
-    count = len(place_barriers(top, conflicts).insertions)
+    them where each saves one, else one after the other. And the barriers."""
+    placed = place_barriers(top, conflicts)
+    count = len(placed.insertions)
     together, moved = top, 0
     for item in tuple(_waits(top)):
         trial = _changed(together, _hoist(item, conflicts, top))
         moved += trial is not together
         together = trial
     is_right = moved > 0 and len(unfinished(together, conflicts)) == left
-    if is_right and len(place_barriers(together, conflicts).insertions) == count - moved:
-        return together
+    if is_right:
+        fewer = place_barriers(together, conflicts)
+        if len(fewer.insertions) == count - moved:
+            return together, fewer
     for item in tuple(_waits(top)):
         trial = _changed(top, _hoist(item, conflicts, top))
         if trial is top or len(unfinished(trial, conflicts)) != left:
             continue
-        barriers = len(place_barriers(trial, conflicts).insertions)
-        if barriers < count:
-            top, count = trial, barriers
-    return top
+        fewer = place_barriers(trial, conflicts)
+        if len(fewer.insertions) < len(placed.insertions):
+            top, placed = trial, fewer
+    return top, placed
 
 
 # --------------------------------------------------------------------------- changes to code

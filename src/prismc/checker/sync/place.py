@@ -20,6 +20,7 @@ from prismc.checker.sync.flow import (
     State,
     either_of,
     in_sequence,
+    is_alone,
     iteration_of,
     leave,
     loop_of,
@@ -112,6 +113,8 @@ class _Region:
 
     def sequence(self, nodes: Sequence, expected: tuple[Pending, ...] = ()) -> Planned:
         """Plan nodes that run one after the other, after accesses that are `expected` behind."""
+        if not expected and is_alone(nodes):
+            return self._options(nodes[0])[0]
         state = self.state()
         state.expect(expected)
         chosen, gaps = self.chosen([self._options(node) for node in nodes], state)

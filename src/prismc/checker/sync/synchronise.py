@@ -26,7 +26,7 @@ from prismc.checker.sync.liveness import BlockedPlan, check_liveness
 from prismc.checker.sync.loads import load_barriers
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
-from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.place import Planned as Placed
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.project import projected_loops, projected_tails
 from prismc.checker.sync.protocol import protocol_of
@@ -168,7 +168,7 @@ def _plan(
     graph, conflicts = handover.graph, handover.conflicts
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
-    barriers, verdict = _placed(graph, conflicts, settings)
+    barriers, verdict = _placed(graph, conflicts, settings, groups.placed)
     passing = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
@@ -237,13 +237,13 @@ def _handover(
 
 
 def _placed(
-    graph: Graph, conflicts: Conflicts, settings: SyncSettings
+    graph: Graph, conflicts: Conflicts, settings: SyncSettings, placed: Placed
 ) -> tuple[tuple[Barrier, ...], Verdict]:
-    """The barriers of a function, and what they leave."""
+    """The barriers of a function, `placed` made exact or those of the paper, and what they
+    leave."""
     if settings.placement is Placement.PAPER:
         barriers = place_as_paper(graph, conflicts)
         return barriers, verify(graph, conflicts, orders_of(barriers))
-    placed = place_barriers(graph.top, conflicts)
     return refine(graph, conflicts, placed.insertions, sum(1 for _ in nodes_in(graph.top.body)))
 
 

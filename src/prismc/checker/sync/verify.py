@@ -16,6 +16,7 @@ from prismc.checker.sync.flow import (
     State,
     either_of,
     in_sequence,
+    is_alone,
     iteration_of,
     leave,
     loop_of,
@@ -77,6 +78,8 @@ class _Walk:
         around: Loop | None = None,
     ) -> Summary:
         """Go through a sequence; `expected` is behind its start, but no part of it."""
+        if not expected and is_alone(nodes) and not self._has_order(nodes[0], around):
+            return self._node(nodes[0], region)
         state = State(self._conflicts, region.units)
         guard = State(self._conflicts, region.units) if expected else None
         if guard is not None:
@@ -92,6 +95,10 @@ class _Walk:
         if around is not None and state.is_live:
             self._pass(state, guard, (around, True))
         return state.summary()
+
+    def _has_order(self, node: Node, around: Loop | None) -> bool:
+        """Whether there is a barrier before or behind the only node of a sequence."""
+        return (node, False) in self._orders or (around, True) in self._orders
 
     def _pass(self, state: State, guard: State | None, place: tuple[Node, bool]) -> None:
         order = self._orders.get(place)

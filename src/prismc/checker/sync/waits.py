@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.conflicts import Conflict, Conflicts, Looked
 from prismc.checker.sync.coverage import NONE, Coverage, Queue, wait
 from prismc.checker.sync.flow import (
     State,
@@ -91,7 +91,8 @@ class _Walk:
     def __init__(self, conflicts: Conflicts, *, places: bool) -> None:
         self._conflicts = conflicts
         self._places = places
-        self._known: dict[Node, tuple[Node, Summary]] = {}
+        # What is only looked at comes out the same each time; changes keep most of the nodes.
+        self._known: dict[Node, Looked] = {} if places else conflicts.looked
         self.found: dict[object, Conflict] = {}
 
     def region(self, region: Region) -> tuple[Region, Summary]:
@@ -146,9 +147,12 @@ class _Walk:
         """A node with the waits inside it, which do not depend on its surroundings."""
         known = self._known.get(node)
         if known is None:
-            known = self._known[node] = self._planned(node, region)
-            self._known[known[0]] = known
-        return known
+            around, self.found = self.found, {}
+            made, summary = self._planned(node, region)
+            known = self._known[node] = self._known[made] = Looked(made, summary, self.found)
+            self.found = around
+        self.found |= known.found
+        return known.node, known.summary
 
     def _planned(self, node: Node, region: Region) -> tuple[Node, Summary]:
         match node:
