@@ -14,6 +14,8 @@ from prismc.diagnostics.problem import Fix, Problem, Related, Severity
 from prismc.diagnostics.record import render_json
 from prismc.diagnostics.sarif import render_sarif
 from prismc.driver.catalog import page, problem_classes
+from prismc.driver.strictness import Settled, Strictness
+from prismc.frontend.errors import Semicolon
 from prismc.source.files import Files
 from prismc.source.span import NOWHERE, Span
 from support.checking import check_texts
@@ -111,6 +113,66 @@ def test_rules_carry_their_pages() -> None:
     run = run_of(list(session.problems), session.files)
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["help"]["markdown"].startswith("# P0108: a semicolon\n")
+
+
+CLEAR = """\
+@requires(block[1], thread[64])
+def {0}(flags: ptr(i32)):
+    t: int @ thread[1] = id()
+    partition flags as f @ thread[1] at t / 2:
+        f[0] = 0{1}
+"""
+ALLOWED = CLEAR.format("a", "    # prism: allow(P0603) both write {0}") + CLEAR.format("b", "")
+
+
+def settled(text: str, *allowed: str) -> tuple[Settled, Files]:
+    session = check_texts({"k.prism": text}, "k.prism")
+    session.strictness = Strictness(allowed=allowed)
+    return session.settled, session.files
+
+
+def test_what_is_allowed_is_suppressed() -> None:
+    found, files = settled(ALLOWED)
+    assert len(found.told) == 1
+    log = json.loads(render_sarif(found.told, files, 0, found.suppressed))
+    jsonschema.validate(log, SCHEMA)
+    comment, counts = log["runs"][0]["results"]
+    assert counts["suppressions"] == []
+    (suppression,) = comment["suppressions"]
+    assert suppression["kind"] == "inSource"
+    assert suppression["justification"] == "both write {{0}}"
+    assert suppression["location"]["physicalLocation"]["region"]["startColumn"] == 21
+
+    found, files = settled(ALLOWED, "P0603")
+    log = json.loads(render_sarif(found.told, files, 0, found.suppressed))
+    jsonschema.validate(log, SCHEMA)
+    kinds = [result["suppressions"][0] for result in log["runs"][0]["results"]]
+    assert [kind["kind"] for kind in kinds] == ["inSource", "external"]
+    assert kinds[1]["justification"] == "--allow P0603"
+
+
+def fingerprints(text: str) -> list[str]:
+    found, files = settled(text)
+    run = run_of(list(found.told), files)
+    return [result["partialFingerprints"]["code+line/v1"] for result in run["results"]]
+
+
+def test_fingerprints_are_of_lines_wherever_they_stand() -> None:
+    text = "def f():\n    a b\n    a b\n    c d\n"
+    first = fingerprints(text)
+    assert len(set(first)) == 3
+    assert fingerprints("# more\n\n" + text.replace("    ", "  ")) == first
+    assert fingerprints(text.replace("c d", "c e"))[:2] == first[:2]
+
+
+def test_rules_have_pages_where_the_documentation_is() -> None:
+    problem = Odd(at=Span("k.prism", 0, 0), name="x")
+    semicolon = Semicolon(at=Span("k.prism", 0, 0))
+    text = render_sarif([problem, semicolon], Files(), 1, (), "https://example.org/prismc/")
+    log = json.loads(text)
+    jsonschema.validate(log, SCHEMA)
+    uris = [rule.get("helpUri") for rule in log["runs"][0]["tool"]["driver"]["rules"]]
+    assert uris == ["https://example.org/prismc/errors/P0108.html", None]
 
 
 def test_every_code_in_every_format() -> None:

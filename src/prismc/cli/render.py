@@ -50,7 +50,7 @@ def show_problems(
 ) -> None:
     """Write the problems of a run: text to `stream`; what is for machines to standard output, or to
     standard error where the run's own result goes to standard output."""
-    problems, files = session.problems, session.files
+    (problems, suppressed), files = session.settled, session.files
     if presentation.format == "text":
         style = style_for(stream, presentation.color)
         write(stream, render_problems(problems, files, style, presentation.max_errors))
@@ -60,7 +60,8 @@ def show_problems(
             # Only those who ask for it pay for its imports.
             from prismc.diagnostics.sarif import render_sarif
 
-            text = render_sarif(problems, files, session.exit_code)
+            pages = os.environ.get("PRISMC_DOCS", "")
+            text = render_sarif(problems, files, session.exit_code, suppressed, pages)
         case "github":
             text = render_github(problems, files)
         case _:

@@ -76,3 +76,11 @@ class Problem(Record):
 
     def shown_help(self) -> str:
         return self._filled(type(self).help_text)
+
+
+class Suppression(Record):
+    """A warning that is not told, and why: the comment at `at`, or the command line without one."""
+
+    problem: Problem
+    reason: str
+    at: Span | None

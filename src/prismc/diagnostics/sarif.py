@@ -10,17 +10,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from prismc.diagnostics.problem import Fix, Problem, Severity
+from prismc.diagnostics.problem import Fix, Problem, Severity, Suppression
+from prismc.source.digest import text_digest
 from prismc.source.files import Files
 from prismc.source.resources import explain_folder
 from prismc.source.span import Span
 from prismc.source.version import VERSION
 
 Json = dict[str, object]
+Found = tuple[Problem, Suppression | None]
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,24 +31,38 @@ _SCHEMA = (
 _LINK = re.compile(r"\[([^\[\]]*)\](?=\()")
 
 
-def render_sarif(problems: Iterable[Problem], files: Files, exit_code: int) -> str:
-    """One SARIF log with all problems; ends with a line end."""
+def render_sarif(
+    problems: Iterable[Problem],
+    files: Files,
+    exit_code: int,
+    suppressed: Sequence[Suppression] = (),
+    documentation: str = "",
+) -> str:
+    """One SARIF log with all problems and the suppressed ones; ends with a line end.
+
+    `documentation` is the address of the built documentation, where rules then have their pages.
+    """
     everything = tuple(problems)
-    results = [problem for problem in everything if _is_result(problem)]
     others = [problem for problem in everything if not _is_result(problem)]
-    classes = {problem.code: type(problem) for problem in results}
+    found: list[Found] = [(problem, None) for problem in everything if _is_result(problem)]
+    found += [(each.problem, each) for each in suppressed if _is_result(each.problem)]
+    found.sort(key=lambda each: each[0].at)
+    classes = {problem.code: type(problem) for problem, _ in found}
     rules = sorted(classes)
+    results = [_result(problem, files, rules, reason) for problem, reason in found]
+    for result, fingerprint in zip(results, _fingerprints(found, files), strict=True):
+        result["partialFingerprints"] = {"code+line/v1": fingerprint}
     run: Json = {
         "tool": {
             "driver": {
                 "name": "prismc",
                 "version": VERSION,
-                "rules": [_rule(classes[code]) for code in rules],
+                "rules": [_rule(classes[code], documentation) for code in rules],
             }
         },
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(others, exit_code)],
-        "results": [_result(problem, files, rules) for problem in results],
+        "results": results,
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
@@ -71,7 +88,7 @@ def _invocation(problems: Sequence[Problem], exit_code: int) -> Json:
     }
 
 
-def _rule(kind: type[Problem]) -> Json:
+def _rule(kind: type[Problem], documentation: str) -> Json:
     """A reporting descriptor (3.49) from the class and its page of explanations."""
     rule: Json = {
         "id": kind.code,
@@ -82,17 +99,25 @@ def _rule(kind: type[Problem]) -> Json:
     if page.is_file():
         text = page.read_text(encoding="utf-8")
         rule["help"] = {"text": _escaped(text), "markdown": text}
+        if documentation:
+            rule["helpUri"] = f"{documentation.rstrip('/')}/errors/{kind.code}.html"
     return rule
 
 
-def _result(problem: Problem, files: Files, rules: Sequence[str]) -> Json:
-    """A result (3.27). The label and the second places are its related locations, as ordered."""
+def _result(
+    problem: Problem, files: Files, rules: Sequence[str], suppression: Suppression | None
+) -> Json:
+    """A result (3.27). The label and the second places are its related locations, as ordered.
+
+    All results have suppressions or none (3.27.23): an empty list says that one counts.
+    """
     result: Json = {
         "ruleId": problem.code,
         "ruleIndex": rules.index(problem.code),
         "level": problem.severity.value,
         "message": _message(_words(problem)),
         "locations": [{"physicalLocation": _place(problem.at, files)}],
+        "suppressions": [_suppression(suppression, files)] if suppression else [],
     }
     label = problem.shown_label()
     places = [(problem.at, label)] if label else []
@@ -105,6 +130,29 @@ def _result(problem: Problem, files: Files, rules: Sequence[str]) -> Json:
     if problem.fixes:
         result["fixes"] = [_fix(fix, files) for fix in problem.fixes]
     return result
+
+
+def _suppression(suppression: Suppression, files: Files) -> Json:
+    """A suppression (3.35): a comment with its reason, or the command line."""
+    if suppression.at is None:
+        return {"kind": "external", "justification": _escaped(suppression.reason)}
+    told: Json = {
+        "kind": "inSource",
+        "location": {"physicalLocation": _place(suppression.at, files)},
+    }
+    # A comment without a reason is a warning of its own.
+    return told | ({"justification": _escaped(suppression.reason)} if suppression.reason else {})
+
+
+def _fingerprints(found: Sequence[Found], files: Files) -> Iterator[str]:
+    """What stays the same when lines above come or go (3.27.17): of the file, the code and the
+    words of the line, and the number of those that have all that in common."""
+    counts: Counter[str] = Counter()
+    for problem, _ in found:
+        line = files.known(problem.at.file).line(files.position(problem.at).line)
+        identity = "\n".join((_uri(problem.at.file), problem.code, " ".join(line.split())))
+        counts[identity] += 1
+        yield text_digest(f"{identity}\n{counts[identity]}")
 
 
 def _words(problem: Problem) -> str:

@@ -35,10 +35,11 @@ _FOUND_BY_CHECKS = ("prismc.checker.", "prismc.frontend.")
 
 
 class Allowance(Record):
-    """One comment: the codes that it allows, each with its place, on line `line`."""
+    """One comment: the codes that it allows on line `line`, each with its place, and why."""
 
     at: Span
     line: int
+    reason: str
     codes: tuple[tuple[str, Span], ...]
 
 
@@ -72,7 +73,9 @@ class Allowances:
                 self.problems.append(UnknownAllowedCode(at=place, allowed=match[0], advice=advice))
             else:
                 named.append((match[0], place))
-        self.found.append(Allowance(at=at, line=self._line_of(at), codes=tuple(named)))
+        reason = text[allow.end() :]
+        line = self._line_of(at)
+        self.found.append(Allowance(at=at, line=line, reason=reason, codes=tuple(named)))
 
     def _line_of(self, at: Span) -> int:
         """The line that a comment speaks of."""
@@ -82,14 +85,14 @@ class Allowances:
         code = _CODE_LINE.search(self._file.text, at.end)
         return self._file.position(code.end() - 1).line if code else line
 
-    def allow(self, problem: Problem) -> bool:
-        """Whether a comment allows the warning."""
+    def allow(self, problem: Problem) -> Allowance | None:
+        """The comment that allows the warning."""
         line = self._file.position(problem.at.start).line
         for number, allowance in enumerate(self.found):
             if allowance.line == line and any(code == problem.code for code, _ in allowance.codes):
                 self._used.add((number, problem.code))
-                return True
-        return False
+                return allowance
+        return None
 
     def of_errors(self) -> Iterator[Problem]:
         """A problem for each code that only errors have."""

@@ -8,7 +8,7 @@ from prismc.diagnostics.problem import Problem, Severity
 from prismc.diagnostics.sink import Sink
 from prismc.driver.cache import Cache
 from prismc.driver.options import Options
-from prismc.driver.strictness import Strictness, settle
+from prismc.driver.strictness import Settled, Strictness, settle
 from prismc.source.files import Files
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ class Session:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """All problems as they count: warnings denied or left out as the run and comments say."""
+        return self.settled.told
+
+    @property
+    def settled(self) -> Settled:
+        """The problems as they count, and the warnings that are left out."""
         return settle(
             self.sink.problems(),
             self.files,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
-from prismc.diagnostics.problem import Problem, Severity
+from prismc.diagnostics.problem import Problem, Severity, Suppression
 from prismc.diagnostics.sink import Sink
 from prismc.driver.allowances import Allowances, has_allowances
 from prismc.source.files import Files
@@ -21,16 +22,25 @@ class Strictness(Value):
     denied: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
 
-    def of(self, problem: Problem) -> Problem | None:
-        """The problem as it counts; None for a warning that is not told."""
+    def allows(self, problem: Problem) -> bool:
+        """Whether it is a warning that is not told."""
+        return problem.severity is Severity.WARNING and problem.code in self.allowed
+
+    def of(self, problem: Problem) -> Problem:
+        """The problem as it counts."""
         if problem.severity is not Severity.WARNING:
             return problem
-        if problem.code in self.allowed:
-            return None
         for denial in (problem.code, ALL_WARNINGS):
             if denial in self.denied:
                 return _as_error(problem, f"`--deny {denial}` makes this warning an error")
         return problem
+
+
+class Settled(NamedTuple):
+    """The problems as they count, and the warnings that are not told."""
+
+    told: tuple[Problem, ...]
+    suppressed: tuple[Suppression, ...]
 
 
 def settle(
@@ -40,8 +50,8 @@ def settle(
     strictness: Strictness,
     *,
     tells_unused: bool = True,
-) -> tuple[Problem, ...]:
-    """The problems as they count, without warnings that comments allow.
+) -> Settled:
+    """What a run tells of its problems: not the warnings that comments or `strictness` allow.
 
     Of the files that were checked, `roots`, also what is wrong with these comments. Whether one is
     used is known only where no error has hidden later warnings, and if `tells_unused`.
@@ -53,26 +63,36 @@ def settle(
         if has_allowances(files.known(name))
     }
     if not comments and strictness == Strictness():
-        return tuple(problems)
+        return Settled(tuple(problems), ())
     sink = Sink()
+    suppressed: list[Suppression] = []
     for problem in problems:
-        known = comments.get(problem.at.file)
-        is_warning = problem.severity is Severity.WARNING
-        if not (is_warning and known is not None and known.allow(problem)):
-            _report(sink, strictness, problem)
+        suppression = _suppression(problem, comments, strictness)
+        if suppression is None:
+            sink.report(strictness.of(problem))
+        else:
+            suppressed.append(suppression)
     for name in roots:
         if known := comments.get(name):
             own = [*known.problems, *known.of_errors()]
             is_clean = not sink.has_errors()
             for problem in own + (list(known.unused()) if tells_unused and is_clean else []):
-                _report(sink, strictness, problem)
-    return sink.problems()
+                if not strictness.allows(problem):
+                    sink.report(strictness.of(problem))
+    return Settled(sink.problems(), tuple(suppressed))
 
 
-def _report(sink: Sink, strictness: Strictness, problem: Problem) -> None:
-    counted = strictness.of(problem)
-    if counted is not None:
-        sink.report(counted)
+def _suppression(
+    problem: Problem, comments: Mapping[str, Allowances], strictness: Strictness
+) -> Suppression | None:
+    """Why a problem is not told; None for one that is."""
+    known = comments.get(problem.at.file) if problem.severity is Severity.WARNING else None
+    comment = known.allow(problem) if known is not None else None
+    if comment is not None:
+        return Suppression(problem=problem, reason=comment.reason, at=comment.at)
+    if strictness.allows(problem):
+        return Suppression(problem=problem, reason=f"--allow {problem.code}", at=None)
+    return None
 
 
 def _as_error(problem: Problem, why: str) -> Problem:
