@@ -16,6 +16,7 @@ from prismc.lsp.documents import Document, Shift, file_name, file_uri
 from prismc.lsp.hover import hover_at
 from prismc.lsp.lexis import open_call, reserved_words, visible_locals
 from prismc.lsp.positions import Places
+from prismc.lsp.settings import with_settings
 from prismc.lsp.words import (
     ARGUMENT_WORDS,
     ATTRIBUTE_HELP,
@@ -177,3 +178,32 @@ def test_hover_where_one_text_stands_several_times() -> None:
     assert "hidden: `a`, `b`, by the partition that makes `d`, `e`" in produced
     assert "k: i32 @ block[1]" in at("k in range")
     assert at("partition a as").count("**wait group of block[1]**") == 1
+
+
+# --------------------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"tagret": "sm_80"}, ["no option `tagret`: did you mean `target`?"]),
+        ({"x": 1}, ["no option `x`: there are `target`, `races`, `include`, `defines`"]),
+        ({"races": "maybe"}, ["`races` is one of deny, warn, off, not 'maybe'"]),
+        ({"include": "parts"}, ["`include` is a list of folders, not 'parts'"]),
+        ({"defines": ["N"]}, ["`defines` is an object of constants and their values, not ['N']"]),
+        ([1], ["the options are an object of `target`, `races`, `include`, `defines`, not [1]"]),
+        ({"target": None, "include": []}, []),
+        (None, []),
+    ],
+)
+def test_settings_that_are_not_understood(settings: object, told: list[str]) -> None:
+    complaints: list[str] = []
+    assert with_settings(Options(), settings, complaints.append) == Options()
+    assert complaints == told
+
+
+def test_settings_become_options() -> None:
+    settings = {"target": "sm_80", "races": "off", "include": ["/a/../b"], "defines": {"N": 3}}
+    options = with_settings(Options(), settings, pytest.fail)
+    assert (options.target.name, options.races) == ("sm_80", "off")
+    assert (options.include, options.defines) == (("/b",), (("N", "3"),))

@@ -566,6 +566,18 @@ def test_options_and_units_of_the_client(tmp_path: Path) -> None:
     assert editor.stop() == 0
 
 
+def test_options_that_are_not_understood(tmp_path: Path) -> None:
+    told = ["prismc: no option `tagret`: did you mean `target`?"]
+    editor = Editor(tmp_path, tagret="sm_80", races=None)
+    assert editor.messages == told
+    editor.client.workspace_did_change_configuration(
+        types.DidChangeConfigurationParams({"prismc": {"tagret": "sm_90"}})
+    )
+    editor.hover("never_opened.prism", types.Position(0, 0))
+    assert editor.messages == told * 2
+    assert editor.stop() == 0
+
+
 def test_requests_for_unknown_files_have_empty_answers(editor: Editor) -> None:
     at = types.Position(0, 0)
     assert editor.hover("never_opened.prism", at) == ""

@@ -7,7 +7,6 @@ anyway. Places go through `positions.py` alone.
 from __future__ import annotations
 
 import logging
-import os
 import traceback
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -18,7 +17,6 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from prismc.driver.options import Options
-from prismc.hardware.targets import TARGETS
 from prismc.lsp.board import Board
 from prismc.lsp.completion import completions, without_snippet
 from prismc.lsp.documents import Document, file_name, file_uri
@@ -36,15 +34,13 @@ from prismc.lsp.navigation import (
 from prismc.lsp.outline import folds, outline
 from prismc.lsp.positions import Places
 from prismc.lsp.problems import FIX_ALL, diagnostics_by_file, fix_actions, fix_all_action
+from prismc.lsp.settings import with_settings
 from prismc.lsp.signatures import signature_at
 from prismc.lsp.tokens import LEGEND, semantic_tokens
 from prismc.lsp.workspace import Workspace
 from prismc.source.files import Files, UnreadableFile
-from prismc.source.record import replace
 from prismc.source.span import Span
 from prismc.source.version import VERSION
-
-RACES = ("deny", "warn", "off")
 
 
 class At(Protocol):
@@ -133,23 +129,9 @@ class Server(LanguageServer):
 
     def configure(self, settings: object) -> None:
         """Take the options that a client gives; what is wrong with them is shown to the user."""
-        given = settings if isinstance(settings, Mapping) else {}
-        changes: dict[str, Any] = {}
-        if (target := given.get("target")) is not None:
-            if target in TARGETS:
-                changes["target"] = TARGETS[target]
-            else:
-                self.warn(f"prismc: no target {target!r}; there are {', '.join(TARGETS)}")
-        if (races := given.get("races")) is not None:
-            if races in RACES:
-                changes["races"] = races
-            else:
-                self.warn(f"prismc: races is one of {', '.join(RACES)}, not {races!r}")
-        if isinstance(include := given.get("include"), list | tuple):
-            changes["include"] = tuple(os.path.abspath(str(folder)) for folder in include)
-        if isinstance(defines := given.get("defines"), Mapping):
-            changes["defines"] = tuple((str(k), str(v)) for k, v in defines.items())
-        self.files.options = replace(self.files.options, **changes)
+        self.files.options = with_settings(
+            self.files.options, settings, lambda message: self.warn(f"prismc: {message}")
+        )
 
 
 def make_server(options: Options) -> Server:
