@@ -8,6 +8,7 @@ from typing import TypeGuard
 from prismc.checker.names.errors import (
     DuplicateName,
     HidesVariable,
+    OtherSide,
     UnknownName,
     UsedBeforeDeclared,
 )
@@ -331,6 +332,9 @@ class BodyResolver:
                 note = Related(at=later.span, message=f"`{node.name}` is declared here")
                 self._sink.report(UsedBeforeDeclared(at=node.span, name=node.name, related=(note,)))
                 continue
+            if (other := self._of_other_side(node)) is not None:
+                self._sink.report(other)
+                continue
             visible = [name for scope in reversed(scopes) for name in scope]
             candidates = (*visible, *self._level.names, *self._builtins)
             otherwise = f"declare `{node.name}` first, or import it"
@@ -340,6 +344,23 @@ class BodyResolver:
             advice = known or did_you_mean(node.name, candidates, otherwise)
             fixes = () if known else spelling_fix(node.span, node.name, candidates)
             self._sink.report(UnknownName(at=node.span, name=node.name, advice=advice, fixes=fixes))
+
+    def _of_other_side(self, node: ast.Reference) -> OtherSide | None:
+        """A built-in function of tests in device code, or one of device code in a test."""
+        name, at = node.name, node.span
+        if node.id in self._assigned:
+            return None
+        if self._builtins is not HOST_BUILTINS:
+            if name not in HOST_BUILTINS or name in ADVICE or self._standard_advice(node):
+                return None
+            here, advice = "not in device code", "move it into a `test`, which is host code"
+            return OtherSide(at=at, name=name, whose="tests", here=here, advice=advice)
+        if name not in BUILTINS:
+            return None
+        advice = "call it in a kernel, and launch that"
+        if name == "print":
+            advice = "leave it out: an `assert` that fails shows its values"
+        return OtherSide(at=at, name=name, whose="device code", here="not in a test", advice=advice)
 
     def _standard_advice(self, node: ast.Reference) -> str | None:
         """Where device code uses a name of the standard library that it did not import."""

@@ -15,6 +15,19 @@ class UnknownName(Problem):
     advice: str
 
 
+class OtherSide(Problem):
+    code = "P0382"
+    title = "a built-in function of the other side: device code or test"
+    message = "`{name}` is for {whose}"
+    label = "{here}"
+    help_text = "{advice}"
+
+    name: str
+    whose: str
+    here: str
+    advice: str
+
+
 class DuplicateName(Problem):
     code = "P0202"
     title = "a name declared twice"
