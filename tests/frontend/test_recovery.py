@@ -191,6 +191,11 @@ def test_a_reserved_word_as_a_name_is_told_once() -> None:
     assert parse(text).found() == [("P0130", 2, 5), ("P0130", 4, 5)]
 
 
+def test_lines_without_any_word() -> None:
+    parsed = parse("  §\n§\n\n      §\n   §\n  §")
+    assert set(parsed.codes()) == {"P0102"}
+
+
 def test_errors_are_limited_in_number() -> None:
     assert len(parse(in_function(*["a b"] * 1_000)).problems) == 50
 

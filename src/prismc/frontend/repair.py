@@ -94,8 +94,10 @@ class _Repair:
         end = self._end_of_block(self._place)
         inside = self._tokens[self._place + 1 : end - 1]
         tokens = [*self._tokens[: self._place], *inside, *self._tokens[end:]]
-        _, last = line_of(inside, 0)
-        return Repaired(tokens, self._place, self._states, (inside[0][1], inside[last][2]))
+        # The line may have no word of Prism at all.
+        _, last = line_of(tokens, self._place)
+        at = (tokens[self._place][1], tokens[last][2])
+        return Repaired(tokens, self._place, self._states, at)
 
     def _line(self, word: str, first: int, last: int) -> Repaired | None:
         """A line without a block."""
