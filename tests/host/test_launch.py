@@ -281,8 +281,9 @@ def test_a_missing_target_is_told_with_the_device(host: Path, driver: Path) -> N
 
 def test_a_driver_older_than_the_ptx_is_told(host: Path, driver: Path) -> None:
     """Field fault E02: the version of the driver and that of the PTX."""
-    said = execute(host, driver, "right", PRISM_CPU_CUDA="11.2").stdout
-    assert said.startswith("3: saxpy: the driver (CUDA 11.2) does not know PTX ")
+    assert execute(host, driver, "right", PRISM_CPU_CUDA="11.2").stdout == "5 5\n"
+    said = execute(host, driver, "right", PRISM_CPU_CUDA="10.2").stdout
+    assert said.startswith("3: saxpy: the driver (CUDA 10.2) does not know PTX 7.")
     assert "build with --target sm_80, or install a newer driver" in said
 
 

@@ -30,6 +30,7 @@ def check_texts(texts: Mapping[str, str], root: str, flags: str = "") -> Session
             asserts=read.asserts,
             placement=read.placement,
             footprints=read.footprints,
+            ptx_version=read.ptx_version,
         )
         file = session.files.known(root)
         if read.builds:
@@ -58,6 +59,7 @@ class _Flags(NamedTuple):
     asserts: bool
     placement: str
     footprints: str
+    ptx_version: str
 
 
 def _read_flags(flags: str) -> _Flags:
@@ -65,7 +67,7 @@ def _read_flags(flags: str) -> _Flags:
     targets: list[str] = []
     defines: list[tuple[str, str]] = []
     builds, races, asserts = False, "warn", False
-    placement, footprints = "fewest", "evaluated"
+    placement, footprints, ptx_version = "fewest", "evaluated", "least"
     while words:
         word = words.pop(0)
         if word == "--target":
@@ -79,6 +81,8 @@ def _read_flags(flags: str) -> _Flags:
             placement = words.pop(0)
         elif word == "--footprints":
             footprints = words.pop(0)
+        elif word == "--ptx-version":
+            ptx_version = words.pop(0)
         elif word == "--asserts":
             asserts = True
         elif word == "--build":
@@ -86,4 +90,6 @@ def _read_flags(flags: str) -> _Flags:
         else:
             raise ValueError(f"unknown flag {word!r} in a test program")
     named = tuple(targets) or (DEFAULT_TARGET.name,)
-    return _Flags(named, tuple(defines), builds, races, asserts, placement, footprints)
+    return _Flags(
+        named, tuple(defines), builds, races, asserts, placement, footprints, ptx_version
+    )

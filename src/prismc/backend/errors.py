@@ -80,3 +80,41 @@ class CompilerRemark(Problem):
     tool: str
     target: str
     text: str
+
+
+class PtxTooOld(Problem):
+    code = "P0766"
+    title = "a program uses more than a version of PTX has"
+    message = "`{what}` came with PTX {since}, and `--ptx-version {wanted}` is asked for"
+    label = "it comes from this line"
+    help_text = "ask for PTX {since}, or for the least that will do: leave `--ptx-version` out"
+
+    what: str
+    since: str
+    wanted: str
+
+
+class PtxUnknown(Problem):
+    code = "P0767"
+    title = "it is not known since when PTX has an instruction"
+    message = "prismc does not know since when PTX has `{what}`: it cannot state PTX {wanted}"
+    label = "it comes from this line"
+    help_text = (
+        "leave `--ptx-version` out: the text then states {stated}, as the CUDA compiler wrote it"
+    )
+
+    what: str
+    wanted: str
+    stated: str
+
+
+class PtxNewerThanCompiler(Problem):
+    code = "P0768"
+    title = "a version of PTX is newer than the CUDA compiler"
+    message = "{compiler} writes PTX {stated}, and `--ptx-version {wanted}` is asked for"
+    help_text = "ask for PTX {stated} at most, or install a newer `nvidia-cuda-nvrtc`"
+    is_environment = True
+
+    compiler: str
+    stated: str
+    wanted: str

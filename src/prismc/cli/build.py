@@ -22,6 +22,7 @@ from prismc.cli.options import (
     footprints_option,
     jobs_option,
     keep_source,
+    ptx_version_option,
     strictness_options,
     sync_option,
     target_option,
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 @asserts_option
 @sync_option
 @footprints_option
+@ptx_version_option
 @click.option(
     "--drop-sync",
     "dropped_sync",
@@ -113,6 +115,7 @@ def build(
     asserts: bool,
     placement: str,
     footprints: str,
+    ptx_version: str,
     dropped_sync: tuple[int, ...],
     jobs: int,
     cache: Cache | None,
@@ -139,7 +142,15 @@ def build(
     if out == TO_STANDARD_OUTPUT and format_ == "json":
         raise click.UsageError("the output and the JSON would both go to standard output")
     options = compiler_options(
-        chosen[0], defines, include, compiler, dropped_sync, asserts, placement, footprints
+        chosen[0],
+        defines,
+        include,
+        compiler,
+        dropped_sync,
+        asserts,
+        placement,
+        footprints,
+        ptx_version,
     )
     strictness = chosen_strictness(denied, allowed)
     session = Session(options, cache=cache, strictness=strictness)

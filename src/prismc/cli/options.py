@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ from prismc.driver.catalog import problem_classes
 from prismc.driver.options import Options
 from prismc.driver.strictness import ALL_WARNINGS, Strictness
 from prismc.driver.workers import usual_jobs
+from prismc.hardware.ptx_versions import LEAST, version, version_text
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS, Target
 from prismc.source.record import Value
 
@@ -245,6 +247,26 @@ footprints_option = click.option(
 )
 
 
+def _known_version(context: click.Context, parameter: click.Parameter, text: str) -> str:
+    if text in ("least", "newest"):
+        return text
+    if re.fullmatch(r"[1-9]\.\d", text) is None or version(text) < LEAST:
+        known = f"`least`, `newest`, or a version from {version_text(LEAST)} on"
+        raise click.BadParameter(f"{text!r} is none of {known}", context, parameter)
+    return text
+
+
+ptx_version_option = click.option(
+    "--ptx-version",
+    metavar="VERSION",
+    default="least",
+    show_default=True,
+    callback=_known_version,
+    help="What PTX states as its version, which decides about the drivers that load it: the least "
+    "that has all that the program uses, the compiler's own (`newest`), or a number such as 8.0.",
+)
+
+
 def chosen_targets(names: tuple[str, ...]) -> list[Target]:
     """The targets of a command line, each once; the default where it names none."""
     return [TARGETS[name] for name in dict.fromkeys(names)] or [DEFAULT_TARGET]
@@ -303,6 +325,7 @@ def compiler_options(
     asserts: bool = False,
     placement: str = "fewest",
     footprints: str = "evaluated",
+    ptx_version: str = "least",
 ) -> Options:
     return Options(
         target=target,
@@ -313,4 +336,5 @@ def compiler_options(
         asserts=asserts,
         placement=placement,
         footprints=footprints,
+        ptx_version=ptx_version,
     )

@@ -193,6 +193,7 @@ def _compiled(
         session.files,
         session.sink,
         accepts_lost=bool(session.options.dropped_sync),
+        ptx_version=session.options.ptx_version,
     )
 
 

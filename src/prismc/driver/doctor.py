@@ -21,6 +21,7 @@ from prismc.backend.toolchain.find import (
 )
 from prismc.backend.toolchain.nvrtc import Nvrtc
 from prismc.driver.cache import open_cache
+from prismc.hardware.ptx_versions import newest_for, version_text
 from prismc.source.record import Record
 from prismc.source.version import VERSION
 
@@ -130,9 +131,11 @@ def _driver() -> Part:
         library.cuDeviceGetCount(ctypes.byref(count))
     except (OSError, AttributeError):
         return Part(name=name, problem="no `libcuda.so.1` was found", cost=cost, remedy=remedy)
-    shown = f"{version.value // 1000}.{version.value % 1000 // 10}"
+    cuda = version.value // 1000, version.value % 1000 // 10
     devices = f"{count.value} GPU{'s' if count.value != 1 else ''}"
-    return Part(name=name, version=f"{shown}, {devices}", path="libcuda.so.1")
+    reads = f"reads PTX up to {version_text(newest_for(cuda))}"
+    shown = f"{cuda[0]}.{cuda[1]}, {devices}, {reads}"
+    return Part(name=name, version=shown, path="libcuda.so.1")
 
 
 def _package(name: str, extra: str, cost: str) -> Part:

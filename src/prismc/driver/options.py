@@ -14,7 +14,8 @@ class Options(Value):
     tests: a program without them must be found at fault); `asserts` keeps assertions, prints and
     what is assumed in the code, `assumptions` only what `assume(..)` takes for true; `placement`
     (fewest, paper) is where barriers are put, `footprints` (evaluated, smt) how accesses are
-    compared."""
+    compared; `ptx_version` is what PTX states: the `least` that has what it uses, the `newest`,
+    which is the compiler's own, or a number."""
 
     target: Target = DEFAULT_TARGET
     races: str = "warn"
@@ -27,3 +28,4 @@ class Options(Value):
     assumptions: bool = False
     placement: str = "fewest"
     footprints: str = "evaluated"
+    ptx_version: str = "least"

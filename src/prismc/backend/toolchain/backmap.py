@@ -50,6 +50,13 @@ def told_problems(
     return tuple(problems)
 
 
+def origin_of(
+    compilation: Compilation, module: CudaModule, files: Files, ptx_line: int
+) -> tuple[Span, tuple[Related, ...]]:
+    """Where a line of the PTX comes from, and the calls that it was inlined into."""
+    return _Teller(compilation, module, files).origin(ptx_line)
+
+
 class _Teller:
     def __init__(self, compilation: Compilation, module: CudaModule, files: Files) -> None:
         self._compilation = compilation
@@ -103,9 +110,13 @@ class _Teller:
         if message.file:
             known = self._span(Place(message.file, message.line))
             return known or self._start, ()
+        return self.origin(ptx_line, message.function)
+
+    def origin(self, ptx_line: int, function: str = "") -> tuple[Span, tuple[Related, ...]]:
+        """Where a line of the PTX comes from; the kernel, where its function alone is known."""
         spans = [span for place in self._ptx.places(ptx_line) if (span := self._span(place))]
         if not spans:
-            function = message.function or self._ptx.function(ptx_line)
+            function = function or self._ptx.function(ptx_line)
             return self._kernels.get(function, self._start), ()
         related = (Related(at=span, message="it is part of this call") for span in spans[1:])
         return spans[0], tuple(related)

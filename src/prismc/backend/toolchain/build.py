@@ -9,6 +9,7 @@ from prismc.backend.cuda_module import CudaModule
 from prismc.backend.errors import CompilerUnusable, InstructionIgnored, RegistersSpill
 from prismc.backend.toolchain.backmap import told_problems
 from prismc.backend.toolchain.compilation import Compilation, Compiler, ToolchainFailure
+from prismc.backend.toolchain.ptx_version import restated
 from prismc.backend.toolchain.report import KernelReport, kernel_reports
 from prismc.diagnostics.problem import Severity
 from prismc.diagnostics.sink import Sink
@@ -47,11 +48,12 @@ def compile_targets(
     sink: Sink,
     *,
     accepts_lost: bool = False,
+    ptx_version: str = "newest",
 ) -> tuple[Binary | None, ...]:
     """Each module for its target, all at the same time; problems come in the order of `work`.
 
-    With `accepts_lost` it is no error that ptxas gives up an instruction, as for a program that is
-    broken on purpose.
+    `ptx_version` is what PTX is to state: `least`, `newest` or a number. With `accepts_lost` it is
+    no error that ptxas gives up an instruction, as for a program that is broken on purpose.
     """
     answers: list[Compilation | ToolchainFailure | None] = [None] * len(work)
 
@@ -70,7 +72,7 @@ def compile_targets(
     for thread in threads:
         thread.join()
     return tuple(
-        _judged(answer, module, files, sink, accepts_lost)
+        _judged(answer, module, files, sink, accepts_lost, ptx_version)
         for answer, (module, _) in zip(answers, work, strict=True)
     )
 
@@ -81,6 +83,7 @@ def _judged(
     files: Files,
     sink: Sink,
     accepts_lost: bool,
+    ptx_version: str,
 ) -> Binary | None:
     if answer is None:
         raise RuntimeError("a compilation thread ended without an answer")
@@ -97,10 +100,13 @@ def _judged(
         return None
     reports = kernel_reports(answer, module)
     _report_spills(reports, module, sink)
+    ptx = restated(answer, module, ptx_version, files, sink)
+    if ptx is None:
+        return None
     return Binary(
         target=answer.target,
         compiler=answer.compiler,
-        ptx=answer.ptx,
+        ptx=ptx,
         cubin=answer.cubin,
         reports=reports,
     )

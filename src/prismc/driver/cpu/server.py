@@ -23,6 +23,7 @@ from prismc.emulator.ptx.tree import Function, Module, PtxError
 from prismc.emulator.report import text_of_findings
 from prismc.emulator.schedule import adversaries
 from prismc.emulator.tensors import FILLS, SWIZZLES, TensorMap, TensorMapError, decode
+from prismc.hardware.ptx_versions import newest_for
 from prismc.hardware.targets import TARGETS, Target, meets
 
 # CUresult, cuda.h.
@@ -85,8 +86,7 @@ class Server:
             module = parse_module(request[4:].decode(), "the loaded PTX")
         except (PtxError, UnicodeDecodeError) as error:
             raise Refusal(INVALID_PTX, f"prismc: {error}") from error
-        # CUDA 12.x came with PTX 8.x, and so on (PTX ISA, "Release Notes").
-        if module.version > (cuda // 1000 - 4, cuda % 1000 // 10):
+        if module.version > newest_for((cuda // 1000, cuda % 1000 // 10)):
             raise Refusal(NEWER_PTX)
         assert self._device is not None
         if not meets(self._device, module.target):
