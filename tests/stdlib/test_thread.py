@@ -62,3 +62,61 @@ def test_items(n: int) -> None:
     assert np.array_equal(found["Y"], filled)
     assert np.array_equal(found["Z"], np.append(x, np.zeros(1024 - n, np.float32)))
     assert np.array_equal(found["S"], np.cumsum(filled.reshape(-1, 8), axis=1).sum(axis=1))
+
+
+MORE = """
+from std.thread import lower_bound, thread_exclusive_scan, thread_sort, thread_sort_pairs
+from std.thread import upper_bound
+
+def less(a: i32, b: i32) -> bool:
+    return a < b
+
+def plus(a: i32, b: i32) -> i32:
+    return a + b
+
+@requires(grid[1], block[1], thread[1])
+@launch(threads = 64)
+kernel k(n: int, X: ptr(const i32), T: ptr(const i32), Y: ptr(i32)):
+    i: int @ thread[1] = id()
+    partition X as x @ thread[1] at i * 7, Y as y @ thread[1] at i * 31:
+        group thread[1]:
+            v: i32[7]
+            w: i32[7]
+            static for j in range(7):
+                v[j] = x[j]
+                w[j] = j
+            y[0] = thread_exclusive_scan[Op = plus](v, 5)
+            static for j in range(7):
+                y[1 + j] = v[j]
+                v[j] = x[j]
+            thread_sort[Less = less](v)
+            static for j in range(7):
+                y[8 + j] = v[j]
+                v[j] = x[j]
+            thread_sort_pairs[Less = less](v, w)
+            static for j in range(7):
+                y[15 + j] = v[j]
+                y[22 + j] = w[j]
+            y[29] = lower_bound[Less = less](T, 0, n, x[0])
+            y[30] = upper_bound[Less = less](T, 0, n, x[0])
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17, 64])
+def test_scans_sorts_and_searches(n: int) -> None:
+    chance = np.random.default_rng(n)
+    x = chance.integers(0, 9, (64, 7)).astype(np.int32)
+    table = np.sort(chance.integers(0, 9, n)).astype(np.int32)
+    given = {"n": n, "X": x.ravel(), "T": table, "Y": np.zeros(64 * 31, np.int32)}
+    found = more().run(1, given)["Y"].reshape(64, 31)
+    order = np.argsort(x, axis=1, kind="stable")
+    rows = np.take_along_axis(x, order, axis=1)
+    sums = 5 + np.cumsum(x, axis=1)
+    ends = [np.searchsorted(table, x[:, :1], side) for side in ("left", "right")]
+    columns = [sums[:, -1:], 5 + 0 * x[:, :1], sums[:, :-1], rows, rows, order, *ends]
+    assert np.array_equal(found, np.hstack(columns))
+
+
+@cache
+def more() -> Compiled:
+    return compile_texts({"k.prism": MORE}, "k.prism")
