@@ -37,13 +37,32 @@ def _sync(frame: Frame, op: mbarrier.MbarrierSync) -> None:
 
 
 def _arrive(frame: Frame, op: mbarrier.MbarrierArrive) -> None:
-    """A warp that arrives once waits for its lanes first."""
-    if not op.is_elected:
+    """A warp that arrives once waits for its lanes first; so many arrive for it as there are
+    blocks, each at one."""
+    place = _place(frame, op.base, op.index)
+    if op.is_elected:
+        frame.writer.line("__syncwarp();", op.span, alone=True)
+    if op.blocks > 1:
+        lane = "threadIdx.x & 31" if op.is_elected else ""
+        _arrive_far(frame, op, place, lane)
+    elif not op.is_elected:
         _call(frame, op, "mbarrier_arrive_copies" if op.of_copies else "mbarrier_arrive")
-        return
-    call = cpp.call(frame.need("mbarrier_arrive"), _place(frame, op.base, op.index))
-    frame.writer.line("__syncwarp();", op.span, alone=True)
-    frame.writer.line(f"if ((threadIdx.x & 31) == 0) {call.text};", op.span, alone=True)
+    else:
+        call = cpp.call(frame.need("mbarrier_arrive"), place)
+        frame.writer.line(f"if ((threadIdx.x & 31) == 0) {call.text};", op.span, alone=True)
+
+
+def _arrive_far(frame: Frame, op: mbarrier.MbarrierArrive, place: Expression, lane: str) -> None:
+    """An arrival at the mbarrier of each block: by the lanes of a warp, or by one thread."""
+    frame.scopes.open()
+    name = "" if lane else frame.scopes.new("block")
+    rank = cpp.name(name) if name else cpp.literal(f"({lane})")
+    call = cpp.call(frame.need("mbarrier_arrive_far"), place, rank)
+    head = f"for (int {name} = 0; {name} < {op.blocks}; ++{name})"
+    if lane:
+        head = f"if (({lane}) < {op.blocks})"
+    frame.writer.line(f"{head} {call.text};", op.span, alone=True)
+    frame.scopes.close()
 
 
 def _expect(frame: Frame, op: mbarrier.MbarrierExpect) -> None:
@@ -56,7 +75,7 @@ def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:
     bit = cpp.literal(str(op.bit % 32))
     shifted = cpp.binary(word, ">>", bit) if op.bit % 32 else word
     parity = cpp.binary(shifted, "&", cpp.literal("1"))
-    _call(frame, op, "mbarrier_wait", parity)
+    _call(frame, op, "mbarrier_wait_far" if op.is_wide else "mbarrier_wait", parity)
     frame.writer.line(f"{word.text} ^= {1 << op.bit % 32:#x}u;", op.span, alone=True)
 
 

@@ -78,8 +78,8 @@ _GRID_BARRIER = function(
     "__syncthreads();",
 )
 
-# The barrier of a cluster (PTX ISA, "barrier.cluster"): what its threads did before is there for all
-# behind it.
+# The barrier of a cluster (PTX ISA, "barrier.cluster"): what its threads did before is there for
+# all behind it.
 _CLUSTER_BARRIER = function(
     "void cluster_barrier()",
     'asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");',

@@ -1,7 +1,8 @@
 """The device functions for mbarriers (PTX ISA, "mbarrier", from sm_80 on).
 
 An arrival releases and a wait acquires, at the scope of the block, as these instructions do by
-themselves. From sm_90 on a wait may suspend the thread (`try_wait`); earlier ones ask again.
+themselves; those between blocks of a cluster say so. From sm_90 on a wait may suspend the thread
+(`try_wait`); earlier ones ask again.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ _SIMPLE = {
             _ADDRESS,
             'asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" '
             ':: "r"(at) : "memory");',
+        )
+    ),
+    "mbarrier_arrive_far": Helper(
+        text=function(
+            "void mbarrier_arrive_far(unsigned long long *mbarrier, unsigned int rank)",
+            _ADDRESS,
+            "unsigned int far;",
+            'asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"(at), "r"(rank));',
+            'asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" '
+            ':: "r"(far) : "memory");',
         )
     ),
     "mbarrier_arrive_copies": Helper(
@@ -74,6 +85,13 @@ def mbarrier_helpers(target: Target) -> dict[str, Helper]:
                 'asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : '
                 '"memory");',
                 *_until_complete(f"{verb}.shared.b64", '"l"(state)'),
+            )
+        ),
+        "mbarrier_wait_far": Helper(
+            text=function(
+                "void mbarrier_wait_far(unsigned long long *mbarrier, unsigned int parity)",
+                _ADDRESS,
+                *_until_complete(f"{verb}.parity.acquire.cluster.shared::cta.b64", '"r"(parity)'),
             )
         ),
         "mbarrier_wait": Helper(

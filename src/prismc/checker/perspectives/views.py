@@ -10,7 +10,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.narrowing import NarrowKind
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import Bound, Perspective
+from prismc.hardware.groups import Bound, Level, Perspective
 
 
 class Views:
@@ -46,7 +46,8 @@ class Views:
         if self._scope.has_refused(view.source):
             self._scope.refused.add(variable)
             return
-        if statement.kind is NarrowKind.ASYNC:
+        is_ring = variable.kind is typed.VariableKind.RING and given.level is Level.BLOCK
+        if statement.kind is NarrowKind.ASYNC or is_ring:
             if not given.is_narrower_or_equal(code):
                 self._report_elsewhere(statement, view, given)
         elif given != code:
@@ -76,11 +77,14 @@ class Views:
             return
         source, code = names[0].variable, self._scope.code
         broader = code.is_narrower_or_equal(given)
-        advice = (
-            f"move the {statement.kind.value} out to {given} code"
-            if broader
-            else f"group to {given} first"
-        )
+        if self._scope.bound.allows_group(given):
+            advice = f"put it into `group {given}:`"
+        elif broader:
+            advice = f"move the {statement.kind.value} out to {given} code"
+        else:
+            advice = (
+                f"narrow `{source.name}` where the code is {given}, or to a size of this code's"
+            )
         note = Related(at=source.span, message=f"`{source.name}` is {given}")
         self._sink.report(
             NarrowElsewhere(

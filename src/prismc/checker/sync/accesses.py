@@ -76,8 +76,9 @@ class Accesses:
         disjoint: frozenset[typed.Variable],
         world: World | None = None,
     ) -> None:
-        """`block` are the threads of a block; `loops` tells how often loops with constant bounds run, by id; `disjoint` are partitions
-        whose pieces never meet, by what the author says; `world` is there if a prover is."""
+        """`block` are the threads of a block; `loops` tells how often loops with constant bounds
+        run, by id; `disjoint` are partitions whose pieces never meet, by what the author says;
+        `world` is there if a prover is."""
         self._world = world
         self._disjoint = disjoint
         self.threads = threads

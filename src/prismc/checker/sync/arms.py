@@ -27,13 +27,14 @@ class Item(NamedTuple):
 
 class Pair(NamedTuple):
     """What the arm `later` has to wait for in the arm `earlier` (numbers of items), and the
-    accesses of either, by number."""
+    accesses of either, by number. It `is_wide` if blocks of a cluster wait for one another."""
 
     earlier: int
     later: int
     left: frozenset[int]
     taken: frozenset[int]
     roots: tuple[str, ...]
+    is_wide: bool = False
 
 
 def unit_of(units: tuple[int, ...]) -> Coefficient:
@@ -48,25 +49,26 @@ def unit_of(units: tuple[int, ...]) -> Coefficient:
 
 
 def items_of(
-    nodes: Sequence, region: Region, chain: Chain, loops: tuple[int, ...]
+    nodes: Sequence, region: Region, chain: Chain, loops: tuple[int, ...], block: int
 ) -> Iterator[Item]:
-    """The nodes of the code around the arms, and the arms, in the order of the text."""
+    """The nodes of the code around the arms, and the arms, in the order of the text. Code of whole
+    blocks of `block` threads is around arms, too."""
     for node in nodes:
         match node:
             case Arms(regions=regions):
                 for arm in regions:
                     yield Item(arm, chain, loops)
-            case Region(body=body) if node.units == region.units:
-                yield from items_of(body, region, chain, loops)
+            case Region(body=body) if node.units == region.units or node.has_whole(block):
+                yield from items_of(body, region, chain, loops, block)
             case Choice(head=head, arms=arms):
                 yield Item(head, chain, loops)
                 for side, sequence in enumerate(arms):
-                    yield from items_of(sequence, region, (*chain, (node, side)), loops)
+                    yield from items_of(sequence, region, (*chain, (node, side)), loops, block)
             case Loop(head=head, test=test, body=body):
                 inside = (*loops, node.loop)
                 yield Item(head, chain, loops)
                 yield Item(test, chain, inside)
-                yield from items_of(body, region, (*chain, (node, 0)), inside)
+                yield from items_of(body, region, (*chain, (node, 0)), inside, block)
             case _:
                 yield Item(node, chain, loops)
 
@@ -100,7 +102,7 @@ def _warps(threads: int) -> int:
     return warps
 
 
-def pair_of(key: tuple[int, int], conflicts: list[Conflict]) -> Pair:
+def pair_of(key: tuple[int, int], conflicts: list[Conflict], *, is_wide: bool = False) -> Pair:
     roots = dict.fromkeys(root.name for one in conflicts for root in one.earlier.roots)
     return Pair(
         earlier=key[0],
@@ -108,6 +110,7 @@ def pair_of(key: tuple[int, int], conflicts: list[Conflict]) -> Pair:
         left=frozenset(one.earlier.number for one in conflicts),
         taken=frozenset(one.later.number for one in conflicts),
         roots=tuple(roots),
+        is_wide=is_wide,
     )
 
 

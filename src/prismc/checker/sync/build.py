@@ -28,6 +28,7 @@ from prismc.checker.sync.graph import (
     Flow,
     Graph,
     Jump,
+    Leave,
     Loop,
     Node,
     Pending,
@@ -187,8 +188,12 @@ class _Builder:
 
     def _end(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
         """Where the function's memory ends: nothing may be on its way to it, or from it."""
-        if not self._leaves_open:
-            return
+        if self._leaves_open:
+            yield from self._closing(at, span, here)
+        if self._is_kernel and here.threads.bit_count() > self._accesses.block:
+            yield Leave(before=at, span=span, events=())
+
+    def _closing(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
         pointers, nobody = self._accesses.pointers, unknown_footprint(0)
         roots = pointers.own_registers()
         if self._is_kernel:
@@ -427,7 +432,6 @@ class _Builder:
                 ),
             )
         yield from nodes
-
 
     def _first_blocks(self, arm: typed.Arm, here: Here) -> Sequence:
         """An arm of blocks of the grid, where blocks are in clusters a part of the first one's."""

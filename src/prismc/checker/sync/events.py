@@ -223,7 +223,8 @@ class Events:
         queue = _queue(call.callee, parameter, kind)
         is_write = kind is not AccessKind.READ
         element, lanes = None, 1
-        if is_write or queue is None:  # where copies come from is looked at as a whole
+        # Where copies of single threads come from is looked at as a whole.
+        if is_write or queue is not Completion.COPY_GROUP:
             extent = extent_at(call, parameter, self._accesses.evaluator, is_write=is_write)
             element, lanes = (None, 1) if extent is None else extent
         return self._accesses.access(

@@ -31,8 +31,9 @@ class Root(Record):
     position, -1 for a shared array. Where each of several units has an array of its own, `base`
     tells its first element, thread by thread; of arrays with one `frame` those of different units
     never overlap. Where a parameter is each unit's own piece, `piece` tells which, of memory that
-    the function does not know. Where it `is_local` each block has its own. `register` is the variable's id of an array in registers, which each
-    thread has for itself.
+    the function does not know. Where it `is_local` each block has its own; one that `is_mirrored`
+    has a copy in each block, and whoever writes it writes all. `register` is the variable's id of
+    an array in registers, which each thread has for itself.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Root(Record):
     piece: Coefficient = 0
     frame: tuple[int, ...] = ()
     is_local: bool = False
+    is_mirrored: bool = False
     register: int = 0
 
     @property
@@ -189,6 +191,10 @@ class Finish(Step):
     so: they wait for the answer."""
 
 
+class Leave(Step):
+    """The end of a kernel whose blocks are in clusters: a block's memory is gone behind it."""
+
+
 class Choice(Node):
     """An `if`: the condition's accesses, then one of two sequences."""
 
@@ -233,6 +239,10 @@ class Region(Node):
         for unit in self.units:
             threads |= unit
         return threads
+
+    def has_whole(self, block: int) -> bool:
+        """Whether each unit holds whole blocks of `block` threads."""
+        return 0 < block <= self.units[0].bit_count()
 
 
 class Arms(Node):

@@ -40,9 +40,11 @@ from prismc.checker.sync.graph import (
     Loop,
     Node,
     Region,
+    Root,
     Sequence,
     Step,
     Wait,
+    groups_of,
     nodes_in,
     sequences_of,
 )
@@ -60,9 +62,12 @@ from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
 from prismc.checker.sync.waits import unfinished, wait_before
 from prismc.hardware.asynchronous import Completion
+from prismc.hardware.groups import BLOCK
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import Record, replace
 
+# Numbers of accesses that a split barrier takes.
+_EVENTS = 3
 # Loops with more pairs of arms than this keep their full barriers.
 MOST_PAIRS = 64
 
@@ -159,7 +164,9 @@ class _Planner:
 
     def _loop(self, node: Loop, region: Region, loops: tuple[int, ...]) -> Loop:
         inside = (*loops, node.loop)
-        place = Place(node, region, tuple(items_of(node.body, region, (), inside)))
+        place = Place(
+            node, region, tuple(items_of(node.body, region, (), inside, self._graph.block))
+        )
         pairs = self._pairs(place)
         changed = self._changed(place, pairs) if pairs else None
         if changed is not None:
@@ -187,11 +194,26 @@ class _Planner:
         passes = all(can_pass(place.items[i], place.items[j]) for i, j in found)
         if not passes or len(found) > MOST_PAIRS:
             return []
-        pairs = [pair_of(key, conflicts) for key, conflicts in found.items()]
+        pairs = [
+            pair_of(key, conflicts, is_wide=any(self._crosses(one, place) for one in conflicts))
+            for key, conflicts in found.items()
+        ]
         loads = [one for pair in pairs for one in self._loads(pair)]
         if len(loads) > len(set(loads)):  # a load completes at one barrier
             return []
-        return pairs if all(self._is_pure(pair) for pair in pairs) else []
+        is_far = any(pair.is_wide and self._copies(pair) for pair in pairs)
+        return pairs if not is_far and all(self._is_pure(pair) for pair in pairs) else []
+
+    def _crosses(self, conflict: Conflict, place: Place) -> bool:
+        """Whether threads of different blocks are in conflict."""
+        block, units = self._graph.block, place.region.units
+        if not place.region.has_whole(block) or units[0].bit_count() == block:
+            return False
+        found = self._conflicts.meeting(
+            conflict.earlier, conflict.later, conflict.crossed, units
+        ).classes
+        blocks = groups_of(units, BLOCK, block)
+        return any(first & one and second & ~one for first, second in found for one in blocks)
 
     def _is_pure(self, pair: Pair) -> bool:
         """Whether either none or all of what a pair's first arm leaves are copies, or bulk loads.
@@ -228,7 +250,7 @@ class _Planner:
         phase before all have waited for the last one."""
         known = {(pair.earlier, pair.later) for pair in pairs}
         back = [
-            Pair(pair.later, pair.earlier, pair.taken, pair.left, pair.roots)
+            Pair(pair.later, pair.earlier, pair.taken, pair.left, pair.roots, pair.is_wide)
             for pair in pairs
             if (pair.later, pair.earlier) not in known
         ]
@@ -242,17 +264,20 @@ class _Planner:
         trial = self._trial(place, chosen)
         self._explain(place, chosen, trial)
         self.phases = (*self.phases, *trial.phases)
-        self._number += len(trial.phases)
-        self._bit += len(chosen) * len(place.region.units) * self._stride
+        self._number += _EVENTS * len(chosen)
+        self._bit += len(chosen) * len(self._waiting(place)) * self._stride
         self.loops.append(place.loop.loop)
         return trial.loop
 
     def _is_enough(self, place: Place, pairs: list[Pair]) -> bool:
-        trial, units = self._trial(place, pairs), place.region.units
+        trial, units, block = self._trial(place, pairs), place.region.units, self._graph.block
         conflicts, top = self.knowing(trial.phases), replace(place.region, body=(trial.loop,))
-        if any(one.region.units == units for one in place_barriers(top, conflicts).insertions):
+        if any(
+            one.region.units == units or one.region.has_whole(block)
+            for one in place_barriers(top, conflicts).insertions
+        ):
             return False
-        where = arms_of(items_of(trial.loop.body, place.region, (), ()))
+        where = arms_of(items_of(trial.loop.body, place.region, (), (), self._graph.block))
         # What an arm has to wait for in itself is waited for there.
         return all(
             conflict.is_own
@@ -264,7 +289,7 @@ class _Planner:
         """For each barrier, what has no order without it."""
         for index, pair in enumerate(pairs):
             rest = self._trial(place, [other for other in pairs if other is not pair])
-            where = arms_of(items_of(rest.loop.body, place.region, (), ()))
+            where = arms_of(items_of(rest.loop.body, place.region, (), (), self._graph.block))
             passed = tuple(
                 conflict
                 for conflict in self._missing(place, rest, is_async=bool(self._left_by(pair)))
@@ -282,7 +307,7 @@ class _Planner:
             giver, last = innermost(place.items[pair.earlier].node, pair.left, at=-1)
             taker, first = innermost(place.items[pair.later].node, pair.taken, at=0)
             barrier = self._barrier(place, pairs, index, (giver, taker))
-            number, loops = self._number + 2 * index, place.items[pair.earlier].loops
+            number, loops = self._number + _EVENTS * index, place.items[pair.earlier].loops
             behind = Position(where=Where.AFTER, anchor=last.before.anchor)
             arrive = arrive_at(barrier, number, behind, last.span, loops)
             wait = await_at(barrier, number + 1, first.before, first.span, loops)
@@ -312,12 +337,15 @@ class _Planner:
     ) -> SplitBarrier:
         pair = pairs[index]
         is_back = pair.earlier > pair.later
-        units = place.region.units
+        units, loads = self._waiting(place), self._loads(pair)
         first = self._bit + index * len(units) * self._stride
         word = "room in" if is_back else "content of"
+        arrives_far, span = pair.is_wide and not loads, arms[0].span
         return SplitBarrier(
             phase=Phase(
-                name=f"{word} {', '.join(pair.roots)}", span=arms[0].span, base=unit_of(units)
+                name=f"{word} {', '.join(pair.roots)}",
+                span=span,
+                base=0 if arrives_far else unit_of(units),
             ),
             units=units,
             arrivers=arms[0].threads,
@@ -326,10 +354,22 @@ class _Planner:
             has_credit=is_back,
             of_copies=self._copies(pair),
             before_copies=any(
-                other.earlier == pair.later and self._copies(other) for other in pairs
+                other.earlier == pair.later and self._bring_passes(other) for other in pairs
             ),
-            loads=self._loads(pair),
+            loads=loads,
+            is_wide=pair.is_wide,
+            peers=Root(name="mbarriers of other blocks", span=span) if arrives_far else None,
         )
+
+    def _waiting(self, place: Place) -> tuple[int, ...]:
+        """The units of threads that have a barrier of their own: blocks, in code of several."""
+        units, block = place.region.units, self._graph.block
+        return groups_of(units, BLOCK, block) if place.region.has_whole(block) else units
+
+    def _bring_passes(self, pair: Pair) -> bool:
+        """Whether what an arm leaves tells others that it has passed its waits, and nothing else
+        of it: copies, and loads for several blocks."""
+        return self._copies(pair) or (pair.is_wide and bool(self._loads(pair)))
 
     def _left_by(self, pair: Pair) -> list[Access]:
         """The asynchronous accesses that an arm leaves."""

@@ -26,6 +26,7 @@ from prismc.checker.sync.graph import (
     Root,
     Sequence,
     Wait,
+    groups_of,
     nodes_in,
     sequences_of,
 )
@@ -36,6 +37,7 @@ from prismc.checker.sync.units import accesses_of
 from prismc.checker.types import typed
 from prismc.checker.types.walk import calls_in, statements_in
 from prismc.hardware.asynchronous import Completion
+from prismc.hardware.groups import BLOCK
 from prismc.source.record import replace
 
 
@@ -216,19 +218,19 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
     for other in around:
         if other.units != region.units:
             raise Unbalanced(other)
-    issuers = (
-        access.footprint.threads for access in accesses_of(graph.top.body) if access.queue == loads
-    )
+    issued = [access for access in accesses_of(graph.top.body) if access.queue == loads]
+    blocks = groups_of(region.units, BLOCK, graph.block)
     return SplitBarrier(
         phase=Phase(name=f"content of {', '.join(loads.roots)}", span=region.span),
-        units=region.units,
-        arrivers=reduce(or_, issuers),
+        units=blocks if region.has_whole(graph.block) else region.units,
+        arrivers=reduce(or_, (access.footprint.threads for access in issued)),
         waiters=region.threads,
         bits=(),
         has_credit=has_credit,
         of_copies=False,
         before_copies=False,
         loads=(loads,),
+        is_wide=any(root.is_mirrored for access in issued for root in access.roots),
     )
 
 

@@ -110,7 +110,9 @@ def split_mbarriers(
                 arrivals=_arrivals(barrier),
                 phase=phase,
                 has_credit=barrier.has_credit,
-                is_async=bool(barrier.loads),
+                is_async=bool(barrier.loads) or barrier.is_wide,
+                blocks=len(barrier.units) if barrier.is_wide else 1,
+                is_remote=barrier.peers is not None,
             )
             ends |= dict.fromkeys(kernels, (first + copies, phase + 1))
     return made
@@ -135,6 +137,8 @@ def split_barriers(graph: Graph) -> dict[SplitBarrier, None]:
 
 def unit_of_barrier(graph: Graph, barrier: SplitBarrier) -> int:
     """The threads that share one mbarrier, as units of the block; 0 if the block has one."""
+    if barrier.units[0].bit_count() == graph.block:
+        return 0
     if len(barrier.units) > 1:
         return barrier.units[0].bit_count()
     top = graph.top.perspective
@@ -142,8 +146,9 @@ def unit_of_barrier(graph: Graph, barrier: SplitBarrier) -> int:
 
 
 def _arrivals(barrier: SplitBarrier) -> int:
-    """The arrivals of one unit: whole warps arrive once each."""
-    threads = (barrier.units[0] & barrier.arrivers).bit_count()
+    """The arrivals at one unit's barrier: whole warps arrive once each."""
+    own = barrier.arrivers if barrier.peers is not None else barrier.units[0] & barrier.arrivers
+    threads = own.bit_count()
     return threads // WARP_THREADS if arrives_by_warp(barrier) else threads
 
 
@@ -179,25 +184,31 @@ def initialisation(
     uses: Iterable[SyncOperation],
 ) -> Iterator[SyncOperation]:
     """What stands at the start of a kernel: thread 0 initialises its mbarriers, then the block
-    waits. `uses` are operations of the program, in the order of the text."""
+    waits, or the cluster where other blocks reach them. `uses` are operations of the program, in
+    the order of the text."""
     first_use = {one.barrier: one for one in reversed(list(uses)) if one.kind in MBARRIER_KINDS}
     edges: list[Edge] = []
     for number in numbers:
         edges.append(_edge(body.instance, first_use[number]))
         yield _operation(body, SyncKind.MBARRIER_INIT, number, mbarriers[number].arrivals, ())
+    is_wide = any(mbarriers[number].blocks > 1 for number in numbers)
     if edges:
-        yield _operation(body, SyncKind.BLOCK_BARRIER, 0, 0, tuple(edges))
+        kind = SyncKind.CLUSTER_BARRIER if is_wide else SyncKind.BLOCK_BARRIER
+        yield _operation(body, kind, 0, 0, tuple(edges))
 
 
 def _operation(
     body: typed.Body, kind: SyncKind, barrier: int, count: int, edges: tuple[Edge, ...]
 ) -> SyncOperation:
     is_init = kind is SyncKind.MBARRIER_INIT
+    launch = body.instance.launch
+    is_wide = kind is SyncKind.CLUSTER_BARRIER and launch is not None
+    perspective = Perspective(Level.BLOCK, launch.cluster) if is_wide and launch else BLOCK
     return SyncOperation(
         number=0,
         kind=kind,
         position=Position(where=Where.BEFORE, anchor=body.statements[0].id),
-        participants=Participants(perspective=BLOCK, ranges=((0, 1),) if is_init else ()),
+        participants=Participants(perspective=perspective, ranges=((0, 1),) if is_init else ()),
         lanes=0,
         count=count,
         barrier=barrier,

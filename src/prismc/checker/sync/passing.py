@@ -119,7 +119,7 @@ def _with(
         has_copies=conflicts.has_copies,
     )
     gone = {split.barrier for split in splits}
-    left = tuple(_moved(item, moved) for item in barriers if item not in gone)
+    left = tuple(with_moved(item, moved) for item in barriers if item not in gone)
     return Passing(
         graph=changed,
         conflicts=judge,
@@ -131,7 +131,8 @@ def _with(
     )
 
 
-def _moved(barrier: Barrier, moved: Mapping[Node, Node]) -> Barrier:
+def with_moved(barrier: Barrier, moved: Mapping[Node, Node]) -> Barrier:
+    """A barrier in code some of whose nodes have become others."""
     insertion = barrier.insertion
     node = moved.get(insertion.node, insertion.node)
     region = moved.get(insertion.region, insertion.region)
@@ -142,12 +143,13 @@ def _moved(barrier: Barrier, moved: Mapping[Node, Node]) -> Barrier:
 def _split(graph: Graph, barrier: Barrier, first_bit: int, number: int) -> _Split | None:
     """How a barrier is split: if all its reasons lead from one arm to a later one."""
     region = barrier.insertion.region
-    if barrier.units != region.units or barrier.size <= WARP_THREADS:
+    is_wide = 0 < graph.block < barrier.size
+    if barrier.units != region.units or barrier.size <= WARP_THREADS or is_wide:
         return None
     loops = next((found for one, found in _regions(graph.top, ()) if one is region), None)
     if loops is None or any(reason.around is not None for reason in barrier.reasons):
         return None
-    items = tuple(items_of(region.body, region, (), loops))
+    items = tuple(items_of(region.body, region, (), loops, graph.block))
     where = arms_of(items)
     keys = {
         (where.get(reason.earlier.number), where.get(reason.later.number))

@@ -149,7 +149,9 @@ class Mbarrier(Record):
     `first + u` of the area. `arrivals` complete a phase. Waiters that arrive themselves wait with
     the state that their arrival gave, and `phase` is -1. Others wait by parity: it is bit `phase`
     of a register of theirs, which starts as `has_credit` (the first wait then passes at once) and
-    turns over after each wait. `is_async` tells that bulk copies arrive too.
+    turns over after each wait. `is_async` tells that bulk copies arrive too, or other blocks.
+    Blocks of a cluster have it in common as far as `blocks` of them bring what it counts; with
+    `is_remote` each arrival is one at the mbarriers of all of them.
     """
 
     number: int
@@ -160,6 +162,8 @@ class Mbarrier(Record):
     phase: int = -1
     has_credit: bool = False
     is_async: bool = False
+    blocks: int = 1
+    is_remote: bool = False
 
 
 class InstancePlan(Record):

@@ -193,8 +193,9 @@ class _Writer:
         """One side of a split barrier. Its arrivals may come from several places."""
         barrier = node.barrier
         for unit in barrier.units:
-            if unit & threads & team:
-                arrivers = unit & barrier.arrivers
+            is_far = barrier.is_wide and act is Act.ARRIVE and threads & team
+            if is_far or unit & threads & team:
+                arrivers = barrier.arrivers if barrier.is_wide else unit & barrier.arrivers
                 name = f"the mbarrier of {barrier.phase.name} for {_name(arrivers)}"
                 gate = Gate(name=name, count=arrivers.bit_count(), has_credit=barrier.has_credit)
                 self.gates.setdefault((barrier, unit), gate)

@@ -83,8 +83,8 @@ def _missing_without(
 
 
 def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index: int) -> Barrier:
-    """The barrier as one of each warp, of each block of a cluster, or of each unit of a partition, if
-    that is enough."""
+    """The barrier as one of each warp, of each block of a cluster, or of each unit of a partition,
+    if that is enough."""
     item = barriers[index]
     for size in _narrower(item, graph.block):
         if all(_stays_in(size, conflicts, item, reason) for reason in item.reasons):

@@ -15,6 +15,7 @@ from prismc.checker.sync.graph import Root
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import PointerType, Type, size_of
+from prismc.checker.types.variables import mirrors_of
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import Record, replace
@@ -223,6 +224,7 @@ class Pointers:
                 base=base,
                 is_local=variable.perspective.level is Level.THREAD
                 or variable.perspective == BLOCK,
+                is_mirrored=mirrors_of(variable) > 1,
             )
 
     def _change(self, variable: typed.Variable, value: typed.Expression) -> None:
@@ -255,9 +257,7 @@ def _either(paths: Iterable[Path]) -> Path:
     return Path(roots=roots, is_known=is_known and bool(found))
 
 
-def _pieces(
-    parameter: typed.Variable, code: Perspective, threads: int, block: int
-) -> Coefficient:
+def _pieces(parameter: typed.Variable, code: Perspective, threads: int, block: int) -> Coefficient:
     """Each thread's piece, where a parameter is narrower than the function's code. Atomic memory
     may be shared by more threads than the parameter says."""
     at = parameter.perspective

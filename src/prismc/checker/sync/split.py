@@ -23,7 +23,7 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.plan import AccessKind, Position
 from prismc.hardware.asynchronous import Completion
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
 
@@ -54,9 +54,10 @@ class SplitBarrier(Record):
     arrival. With `of_copies` a thread's arrival comes when its copies until then are complete (PTX
     ISA, "cp.async.mbarrier.arrive"); it orders nothing else that the thread did, except that the
     thread has passed its waits before. With `before_copies` the waiters issue such copies next.
-    With `loads` the arrivers say how many bytes come, and all of them have to. One with `is_named`
-    may be a hardware barrier: both sides are whole warps, and one phase is over before the next
-    begins.
+    With `loads` the arrivals say how many bytes come, and all of them have to. The units of one
+    that `is_wide` are blocks of a cluster: arrivals, or what loads bring, reach all of them;
+    `peers` is the memory of other blocks as far as arrivals touch it. One with `is_named` may be a
+    hardware barrier: both sides are whole warps, and one phase is over before the next begins.
     """
 
     phase: Phase
@@ -68,6 +69,8 @@ class SplitBarrier(Record):
     of_copies: bool
     before_copies: bool
     loads: tuple[Loads, ...] = ()
+    is_wide: bool = False
+    peers: Root | None = None
     is_named: bool = False
 
 
@@ -86,8 +89,12 @@ class Await(Step):
 def arrive_at(
     barrier: SplitBarrier, number: int, position: Position, span: Span, loops: tuple[int, ...]
 ) -> Arrive:
-    """An arrival as a node; `number` is its access', `loops` are those around it."""
-    order = Coverage(tuple((unit & barrier.arrivers, bit) for unit, bit in _by_unit(barrier)))
+    """An arrival as a node; `number` is its access', and behind the wait's that to other blocks;
+    `loops` are those around it."""
+    own = Coverage(tuple((unit & barrier.arrivers, bit) for unit, bit in _by_unit(barrier)))
+    wide = Coverage(((barrier.arrivers, sum(1 << bit for bit in barrier.bits)),))
+    far = wide if barrier.is_wide else own
+    order = own if barrier.loads else far
     touch = Access(
         number=number,
         roots=(barrier.phase,),
@@ -99,12 +106,15 @@ def arrive_at(
         at=span,
         queue=Completion.COPY_GROUP if barrier.of_copies else None,
     )
-    made = wait(PASSED, UNCOMMITTED, order)
+    made = wait(PASSED, UNCOMMITTED, far)
     copies = wait(Completion.COPY_GROUP, UNCOMMITTED, order)
     made = then(made, copies if barrier.of_copies else order)
     for loads in barrier.loads:
-        made = then(made, wait(loads, UNCOMMITTED, order))
-    return Arrive(before=position, span=span, events=(touch, _passes(made)), barrier=barrier)
+        made = then(made, wait(loads, UNCOMMITTED, far))
+    touches: tuple[Access, ...] = (touch,)
+    if barrier.peers is not None:
+        touches = (touch, replace(touch, number=number + 2, roots=(barrier.peers,)))
+    return Arrive(before=position, span=span, events=(*touches, _passes(made)), barrier=barrier)
 
 
 def await_at(

@@ -22,6 +22,7 @@ from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.handover import Handover, plan_handover
+from prismc.checker.sync.leaving import plan_leaving
 from prismc.checker.sync.liveness import BlockedPlan, check_liveness
 from prismc.checker.sync.loads import load_barriers
 from prismc.checker.sync.paper import place_as_paper
@@ -173,7 +174,7 @@ def _plan(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
     if instance.is_kernel and _may_split(settings):
-        passing = plan_passing(graph, conflicts, barriers, verdict, first_bit)
+        passing = plan_leaving(plan_passing(graph, conflicts, barriers, verdict, first_bit))
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict
     loads, unbalanced = load_barriers(graph)

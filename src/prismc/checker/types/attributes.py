@@ -260,7 +260,13 @@ class Attributes(Pipelines):
         else:
             return
         self.report(
-            BadCluster(at=at, blocks=counted(cluster, "block"), reason=reason, advice=advice, related=related)
+            BadCluster(
+                at=at,
+                blocks=counted(cluster, "block"),
+                reason=reason,
+                advice=advice,
+                related=related,
+            )
         )
 
     # ------------------------------------------------------------------ effects

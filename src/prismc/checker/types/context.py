@@ -11,7 +11,7 @@ A rung may call what stands below it, and `expression` and `statements`, which s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from prismc.checker.names.symbols import ModuleNames, Symbol
 from prismc.checker.types import typed
@@ -56,14 +56,22 @@ class Layout(Record):
     swizzle: Swizzle | None = None
 
 
+class Given(NamedTuple):
+    """What is known of the memory behind an argument: its layout, and the blocks of the cluster
+    that keep a copy of it."""
+
+    layout: Layout | None = None
+    mirrors: int = 1
+
+
 class Request(Record):
     """Which instance is wanted: a function or kernel with its generic arguments.
 
     `threads` is the number of threads in a block where it is known and matters. `origin` is the use
     that asks, `chain` tells those that led to it; `depth` counts them. `symbol_name` is
     the name that an export gives. A `is_trial` request elaborates a generic body with UNKNOWN
-    arguments, for what does not depend on them. `layouts` are those of the pointers that the
-    parameters are given, in their order; empty where none has one.
+    arguments, for what does not depend on them. `given` tells of the memory that the parameters are
+    given, in their order; it is empty where there is nothing to tell.
     """
 
     symbol: Symbol
@@ -74,7 +82,7 @@ class Request(Record):
     depth: int = 0
     symbol_name: str | None = None
     is_trial: bool = False
-    layouts: tuple[Layout | None, ...] = ()
+    given: tuple[Given, ...] = ()
 
 
 class Program(Protocol):

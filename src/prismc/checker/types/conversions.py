@@ -202,7 +202,7 @@ def agrees(found: Type, expected: Type) -> bool:
         return found == expected
     if found.element != expected.element or found.is_async != expected.is_async:
         return False
-    if found.layout != expected.layout:
+    if found.layout != expected.layout or found.mirrors != expected.mirrors:
         return False
     if expected.is_atomic:
         return not found.is_const

@@ -17,7 +17,7 @@ from prismc.checker.types.call_errors import (
     ExportsKernel,
 )
 from prismc.checker.types.constants import ModuleConstants
-from prismc.checker.types.context import UNKNOWN, Argument, Layout, Request
+from prismc.checker.types.context import UNKNOWN, Argument, Given, Layout, Request
 from prismc.checker.types.evaluate import Evaluator
 from prismc.checker.types.function import FunctionElaborator
 from prismc.checker.types.generics import GenericUse
@@ -35,7 +35,7 @@ from prismc.source.span import Span
 
 _DEEPEST = 128
 
-_Key = tuple[Symbol, tuple[Argument, ...], int | None, str | None, tuple[Layout | None, ...]]
+_Key = tuple[Symbol, tuple[Argument, ...], int | None, str | None, tuple[Given, ...]]
 
 
 def elaborate_program(
@@ -289,7 +289,7 @@ class Elaboration:
 
 
 def _key(request: Request, threads: int | None) -> _Key:
-    return (request.symbol, request.arguments, threads, request.symbol_name, request.layouts)
+    return (request.symbol, request.arguments, threads, request.symbol_name, request.given)
 
 
 def _generics(node: ast.Declaration) -> tuple[ast.Generic, ...]:

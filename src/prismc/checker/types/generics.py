@@ -15,7 +15,7 @@ from prismc.checker.types.context import (
     UNKNOWN,
     Argument,
     Binding,
-    Layout,
+    Given,
     Request,
     Unknown,
     default_type,
@@ -358,7 +358,7 @@ class Generics(Builtins):
         symbol: Symbol,
         arguments: tuple[Argument, ...],
         at: Span,
-        layouts: tuple[Layout | None, ...] = (),
+        given: tuple[Given, ...] = (),
     ) -> typed.Instance | None:
         """Ask the program for an instance on behalf of the use at `at`."""
         if any(isinstance(argument, Unknown) for argument in arguments):
@@ -377,7 +377,7 @@ class Generics(Builtins):
                 origin=at,
                 chain=chain,
                 depth=depth,
-                layouts=layouts,
+                given=given,
             )
         )
         if instance is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.context import UNKNOWN, Layout, Unknown
+from prismc.checker.types.context import UNKNOWN, Given, Layout, Unknown
 from prismc.checker.types.generics import Generics, is_expression_function
 from prismc.checker.types.layout_errors import BadLayout, BadTensorMap
 from prismc.checker.types.model import INT, ArrayType, PointerType, size_of
@@ -140,17 +140,18 @@ class Layouts(Generics):
             seen[place] = index
         return "", _run(places)
 
-    def layouts_of(self, nodes: tuple[ast.Expression, ...]) -> tuple[Layout | None, ...]:
-        """The layouts of a call's arguments; none at all where no argument has one."""
-        found = tuple(self._layout_at(node) for node in nodes)
-        return found if any(found) else ()
+    def given_by(self, nodes: tuple[ast.Expression, ...]) -> tuple[Given, ...]:
+        """What is known of the memory behind a call's arguments; nothing at all where none of them
+        is out of the ordinary."""
+        found = tuple(self._given_at(node) for node in nodes)
+        return found if any(each != Given() for each in found) else ()
 
-    def _layout_at(self, node: ast.Expression) -> Layout | None:
+    def _given_at(self, node: ast.Expression) -> Given:
         variable = self.variable_at(node.value if isinstance(node, ast.Index) else node)
-        if variable is None:
-            return None
-        type_ = read_type(variable)
-        return self.layouts.get(type_.layout) if isinstance(type_, PointerType) else None
+        type_ = read_type(variable) if variable is not None else None
+        if not isinstance(type_, PointerType):
+            return Given()
+        return Given(layout=self.layouts.get(type_.layout), mirrors=type_.mirrors)
 
 
 def _run(places: list[int]) -> int:

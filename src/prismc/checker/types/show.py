@@ -30,6 +30,7 @@ def show(of: Type) -> str:
         case PointerType(element=element):
             qualifier = "const " if of.is_const else "atomic " if of.is_atomic else ""
             layout = f" layout {of.layout}" if of.layout else ""
+            layout += f" mirrored in {of.mirrors} blocks" if of.mirrors > 1 else ""
             return f"{'async ' if of.is_async else ''}ptr({qualifier}{show(element)}){layout}"
         case TensorMapType(element=element, box=box):
             swizzle = f", {of.swizzle}" if of.swizzle else ""

@@ -9,7 +9,7 @@ from prismc.checker.types.call_errors import (
     ForbiddenInExpressionFunction,
     NarrowKernelPointer,
 )
-from prismc.checker.types.context import UNKNOWN, Argument, Layout, Unknown, is_block_level
+from prismc.checker.types.context import UNKNOWN, Argument, Given, Unknown, is_block_level
 from prismc.checker.types.errors import (
     TypeNotAllowed,
 )
@@ -56,10 +56,10 @@ class Signatures(Attributes):
         requires = self.requires(node)
         self.bound = requires.bound if requires is not None else self.bound
         self.is_unsafe = isinstance(node, ast.Function) and node.is_unsafe
-        given = self.request.layouts or (None,) * len(node.parameters)
+        given = self.request.given or (Given(),) * len(node.parameters)
         parameters = [
-            self._parameter(parameter, kind, node.name, layout)
-            for parameter, layout in zip(node.parameters, given, strict=False)
+            self._parameter(parameter, kind, node.name, known)
+            for parameter, known in zip(node.parameters, given, strict=False)
         ]
         launch = self.launch(node) if kind is typed.InstanceKind.KERNEL else None
         threads = launch.threads if launch is not None else self.request.threads
@@ -120,7 +120,7 @@ class Signatures(Attributes):
         node: ast.Parameter,
         kind: typed.InstanceKind,
         name: ast.Name,
-        layout: Layout | None,
+        given: Given,
     ) -> typed.Variable | None:
         type_node, is_const, is_async = node.type, False, False
         if isinstance(type_node, ast.QualifiedType):
@@ -136,6 +136,9 @@ class Signatures(Attributes):
             type_ = ERROR
         if is_async:
             type_ = self._async_type(node, type_, kind)
+        if isinstance(type_, PointerType) and given.mirrors > 1:
+            type_ = replace(type_, mirrors=given.mirrors)
+        layout = given.layout
         if layout is not None and isinstance(type_, PointerType):
             self.known_layout(layout)
             self.calls.append((layout.function, node.span))

@@ -93,7 +93,7 @@ class Unordered:
         granules = access.granules[positions]
         for granule in np.unique(granules).tolist():
             known = self.by_granule.get(granule)
-            if known is None:
+            if not known:  # none, or none that there was room for
                 continue
             here = positions[granules == granule]
             threads = np.array(list(known), np.int64)

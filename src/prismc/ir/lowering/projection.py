@@ -46,6 +46,6 @@ def _ends(statements: Iterable[typed.Statement]) -> Iterator[int]:
             for arm in statement.arms:
                 if arm.to.level is Level.THREAD:
                     yield from (arm.offset, arm.offset + arm.to.size)
-        elif not isinstance(statement, typed.Group):
+        elif not isinstance(statement, typed.Group) or statement.to.level is not Level.THREAD:
             for body in bodies_of(statement):
                 yield from _ends(body)

@@ -49,7 +49,7 @@ class Statements:
             if self._builder.has_ended:
                 return
             is_projected = statement.id in self._frame.projected and self._frame.only is None
-            if is_projected and isinstance(statement, typed.Split):
+            if is_projected and isinstance(statement, typed.Split | typed.Group):
                 self._project(statements[index:], self.body)
                 return
             apply_plan(self._frame, self._placed, Where.BEFORE, statement.id)
@@ -281,7 +281,9 @@ class Statements:
         frame = self._frame
         around, only = frame.position, frame.only
         frame.groups[statement.id] = around.thread
-        frame.position, frame.only = around.in_group(statement.to), None
+        frame.position = around.in_group(statement.to)
+        if statement.to.level is Level.THREAD:
+            frame.only = None
         self.body(statement.body)
         frame.position, frame.only = around, only
 

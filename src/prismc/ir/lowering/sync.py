@@ -184,7 +184,7 @@ def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
             of_copies = operation.kind is SyncKind.MBARRIER_COPIES
             return MbarrierArrive(
                 base=base, index=index, is_elected=operation.lanes > 0, of_copies=of_copies,
-                number=number, span=at,
+                number=number, blocks=mbarrier.blocks if mbarrier.is_remote else 1, span=at,
             )  # fmt: skip
         case SyncKind.EXPECT_BYTES:
             assert frame.loads is not None, "loads are counted where they are issued"
@@ -197,5 +197,6 @@ def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
         case _:
             phases = frame.hidden_value(Hidden.PHASES)
             return MbarrierWait(
-                base=base, index=index, phases=phases, bit=mbarrier.phase, number=number, span=at
-            )
+                base=base, index=index, phases=phases, bit=mbarrier.phase, number=number,
+                is_wide=mbarrier.blocks > 1, span=at,
+            )  # fmt: skip

@@ -34,7 +34,8 @@ class MbarrierSync(Op):
 
 class MbarrierArrive(Op):
     """The thread arrives; with `is_elected` the warp's first lane does, after all lanes. With
-    `of_copies` the arrival comes when the thread's `cp.async` copies until here are complete."""
+    `of_copies` the arrival comes when the thread's `cp.async` copies until here are complete. With
+    several `blocks` it is one at the mbarrier of each block of the cluster, so many."""
 
     spelling = "mbarrier.arrive"
     base: Value
@@ -42,6 +43,7 @@ class MbarrierArrive(Op):
     is_elected: bool
     of_copies: bool
     number: int
+    blocks: int = 1
 
 
 class MbarrierExpect(Op):
@@ -55,7 +57,8 @@ class MbarrierExpect(Op):
 
 
 class MbarrierWait(Op):
-    """The thread waits for the phase that bit `bit` of `phases` tells, and turns the bit over."""
+    """The thread waits for the phase that bit `bit` of `phases` tells, and turns the bit over; with
+    `is_wide` for what threads of other blocks did, too."""
 
     spelling = "mbarrier.wait"
     base: Value
@@ -63,3 +66,4 @@ class MbarrierWait(Op):
     phases: Value
     bit: int
     number: int
+    is_wide: bool = False
