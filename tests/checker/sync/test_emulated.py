@@ -6,7 +6,7 @@ more operations than a barrier after each statement would be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -16,36 +16,37 @@ from prismc.emulator.schedule import Order, Plan
 from support.running import Compiled, compile_texts
 
 BATCH = 20  # kernels in one file: one run of the CUDA compiler
-QUICK = (Plan(order=Order.RANDOM, seed=1),)
-THOROUGH = (
-    Plan(),
-    Plan(order=Order.REVERSED),
-    Plan(order=Order.STALLED),
-    Plan(order=Order.RANDOM, seed=1),
-)
+RANDOM = Plan(order=Order.RANDOM, seed=1)
+SCHEDULES = (Plan(), Plan(order=Order.REVERSED), Plan(order=Order.STALLED), RANDOM)
 
 
 @pytest.mark.parametrize("first", range(0, 100, BATCH))
 def test_random_kernels(first: int) -> None:
-    _check(range(first, first + BATCH), numbers=(0, 3), schedules=QUICK)
+    for compiled, program in _programs(range(first, first + BATCH)):
+        for number in (0, 3):
+            _run(compiled, program, number, RANDOM)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(100, 2100, BATCH))
 def test_many_random_kernels(first: int) -> None:
-    _check(range(first, first + BATCH), numbers=(0, 1, 3), schedules=THOROUGH)
+    """Loops that end at once or go around once take a schedule each, longer ones all of them."""
+    for number, (compiled, program) in enumerate(_programs(range(first, first + BATCH))):
+        for length in (0, 1):
+            _run(compiled, program, length, SCHEDULES[(number + length) % len(SCHEDULES)])
+        for schedule in SCHEDULES:
+            _run(compiled, program, 3, schedule)
 
 
-def _check(seeds: Iterable[int], *, numbers: Iterable[int], schedules: Iterable[Plan]) -> None:
+def _programs(seeds: Iterable[int]) -> Iterator[tuple[Compiled, Program]]:
+    """Kernels, compiled together; each with no more operations than a barrier everywhere."""
     programs = [Program(seed) for seed in seeds]
     text = FUNCTIONS + "".join(program.text for program in programs)
     compiled = compile_texts({"test.prism": text}, "test.prism")
     for program in programs:
         planned = compiled.checked.plan.instances[program.name].operations
         assert len(planned) <= program.touches, program.text
-        for number in numbers:
-            for schedule in schedules:
-                _run(compiled, program, number, schedule)
+        yield compiled, program
 
 
 def _run(compiled: Compiled, program: Program, number: int, schedule: Plan) -> None:
