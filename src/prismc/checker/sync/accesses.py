@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from types import MappingProxyType
 
 from prismc.checker.sync.asked import Asked, Guard, World
+from prismc.checker.sync.conditions import Said, least_values, said_by
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
@@ -14,12 +16,9 @@ from prismc.checker.sync.forms import (
     Coefficient,
     Form,
     Monomial,
-    combine,
     constant,
     known,
-    lower_bound,
     plus,
-    scaled,
 )
 from prismc.checker.sync.graph import Access, ViewUse
 from prismc.checker.sync.plan import AccessKind
@@ -273,46 +272,19 @@ class Accesses:
 
     def _conditions(self, here: Here, counters: Counters) -> Inside:
         threads, is_certain = here.threads, True
-        rows: dict[Monomial, Coefficient] = {}
+        said: list[Said] = []
         for guard in here.guards:
-            value = self.evaluator.form(guard.condition, counters, guard.loops)
+            evaluate = partial(self.evaluator.form, counters=counters, loops=guard.loops)
+            value = evaluate(guard.condition)
             flags = None if value is None else known(value)
             if flags is None:
                 is_certain = is_certain and guard.is_assumed
-                self._bound_rows(guard.condition, guard.holds, guard.loops, counters, rows)
+                said += said_by(guard.condition, guard.holds, evaluate)
             elif isinstance(flags, int):
                 threads = threads if bool(flags) is guard.holds else 0
             else:
                 threads &= _mask(flags, guard.holds, threads)
-        return Inside(threads=threads, is_certain=is_certain, rows=rows)
-
-    def _bound_rows(
-        self,
-        condition: typed.Expression,
-        holds: bool,
-        loops: tuple[int, ...],
-        counters: Counters,
-        rows: dict[Monomial, Coefficient],
-    ) -> None:
-        """What a condition says about symbols: `col + r < N` bounds N from below."""
-        match condition:
-            case typed.Logical(operator="and", left=left, right=right) if holds:
-                self._bound_rows(left, holds, loops, counters, rows)
-                self._bound_rows(right, holds, loops, counters, rows)
-            case typed.Logical(operator="or", left=left, right=right) if not holds:
-                self._bound_rows(left, holds, loops, counters, rows)
-                self._bound_rows(right, holds, loops, counters, rows)
-            case typed.Unary(operator="not", operand=operand):
-                self._bound_rows(operand, not holds, loops, counters, rows)
-            case typed.Binary(operator=sign, left=left, right=right) if sign in _ORDERS:
-                small, large, gap = _ORDERS[sign] if holds else _ORDERS[_OPPOSITES[sign]]
-                sides = (left, right)
-                low = self.evaluator.form(sides[small], counters, loops)
-                high = self.evaluator.form(sides[large], counters, loops)
-                if low is not None and high is not None:
-                    _bound_symbols(low, high, gap, rows)
-            case _:
-                pass
+        return Inside(threads=threads, is_certain=is_certain, rows=least_values(said))
 
 
 def _depends_on(footprint: Footprint, loops: Collection[int]) -> bool:
@@ -330,24 +302,6 @@ class Inside(Record):
     threads: int
     is_certain: bool
     rows: Mapping[Monomial, Coefficient]
-
-
-# Comparisons as "side `small` + gap <= side `large`".
-_ORDERS = {"<": (0, 1, 1), "<=": (0, 1, 0), ">": (1, 0, 1), ">=": (1, 0, 0)}
-_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-
-
-def _bound_symbols(low: Form, high: Form, gap: int, rows: dict[Monomial, Coefficient]) -> None:
-    """From low + gap <= high: each lone product in `high` is at least the rest."""
-    difference = plus(high, scaled(low, -1))
-    for monomial, coefficient in (difference or {}).items():
-        if not monomial or coefficient != 1:
-            continue
-        rest = {other: value for other, value in (difference or {}).items() if other != monomial}
-        bound = lower_bound(scaled(rest, -1))
-        if bound is not None:
-            least = combine(int.__add__, bound, gap)
-            rows[monomial] = combine(max, rows[monomial], least) if monomial in rows else least
 
 
 def _mask(flags: Sequence[int], holds: bool, threads: int) -> int:

@@ -25,6 +25,7 @@ from prismc.checker.sync.forms import (
     known,
     least,
     lower_bound,
+    natural_if,
     plus,
     scaled,
     show_form,
@@ -43,6 +44,8 @@ from prismc.hardware.scalars import Kind, Scalar
 # Iteration numbers of loops with constant bounds, by the id of their statement.
 Counters = Mapping[int, int]
 Bodies = Mapping[str, typed.Body]
+
+ALWAYS: frozenset[Atom] = frozenset()  # what is never negative, whatever other symbols are
 
 _BUILTINS: dict[str, Callable[..., int]] = {
     "min": min,
@@ -144,7 +147,7 @@ class Evaluator:
 
     def inner(self, atom: Atom) -> Form:
         """A symbol of a callee's body: nobody else has its value, nor does the next call of it."""
-        return self._symbol(atom.name, ("inner", atom), 0, (), is_natural=atom.is_natural)
+        return self._symbol(atom.name, ("inner", atom), 0, (), natural_if=atom.natural_if)
 
     def block_symbol(self) -> Atom | None:
         """The symbol that stands for the block's index (the cluster's, where blocks are in one), if
@@ -216,7 +219,6 @@ class Evaluator:
         step = self._constant(loop.step)
         if start is not None and step is not None:
             return self._stepping(loop, start, step, definition.loops)
-        natural = None if start is None else lower_bound(start)
         # A step that is not constant counts up (decision 0043).
         return self._symbol(
             loop.variable.name,
@@ -225,7 +227,7 @@ class Evaluator:
             definition.loops,
             step=1 if step is None else step,
             is_regular=step is not None,
-            is_natural=natural is not None and least(natural) >= 0 and step is None,
+            natural_if=_natural_if(start) if step is None else None,
         )
 
     def _stepping(
@@ -239,7 +241,7 @@ class Evaluator:
             width_of(loop.variable.perspective),
             loops,
             step=1,
-            is_natural=True,
+            natural_if=ALWAYS,
         )
         return plus(start, scaled(steps, step))
 
@@ -253,7 +255,7 @@ class Evaluator:
             ("cycles", loop.variable.id),
             width_of(loop.variable.perspective),
             loops,
-            is_natural=True,
+            natural_if=ALWAYS,
         )
         return plus(scaled(turns, step * self.cycles[loop.id]), constant(start + step * rest))
 
@@ -266,7 +268,7 @@ class Evaluator:
         *,
         step: int = 0,
         is_regular: bool = True,
-        is_natural: bool = False,
+        natural_if: frozenset[Atom] | None = None,
     ) -> Form:
         if key not in self._atoms:
             self._atoms[key] = Atom(
@@ -276,7 +278,7 @@ class Evaluator:
                 loops=loops,
                 step=step,
                 is_regular=is_regular,
-                is_natural=is_natural,
+                natural_if=natural_if,
             )
         return symbol(self._atoms[key])
 
@@ -304,7 +306,7 @@ class Evaluator:
             case typed.UnitIndex(of=of, within=within):
                 return self._unit_index(of, within)
             case typed.UnitCount(of=of):
-                return self._symbol(f"count({of})", ("count", of), GRID_WIDE, (), is_natural=True)
+                return self._symbol(f"count({of})", ("count", of), GRID_WIDE, (), natural_if=ALWAYS)
             case typed.Call(callee=callee) if callee.kind is typed.InstanceKind.EXPRESSION:
                 return self._inlined(expression, counters)
             case _:
@@ -332,7 +334,7 @@ class Evaluator:
 
     def _instances(self) -> Form:
         """The index of the block in the grid, or of the cluster where blocks are in one."""
-        return self._symbol("block", "block", BLOCK_WIDE * self._blocks, (), is_natural=True)
+        return self._symbol("block", "block", BLOCK_WIDE * self._blocks, (), natural_if=ALWAYS)
 
     def _unary(self, expression: typed.Unary, counters: Counters) -> Form | None:
         value = self._form(expression.operand, counters)
@@ -369,15 +371,16 @@ class Evaluator:
         atoms = {atom: None for form in (left, right) for product in form for atom in product}
         key = (sign, frozenset(left.items()), frozenset(right.items()))
         loops = dict.fromkeys(loop for atom in atoms for loop in atom.loops)
-        bounds = lower_bound(left), lower_bound(right)
-        naturals = [bound is not None and least(bound) >= 0 for bound in bounds]
-        is_natural = naturals[0] and (sign == "%" or (sign in "/>>" and naturals[1]))
+        needed = _natural_if(left)
+        if sign in ("/", ">>") and needed is not None:
+            of_right = _natural_if(right)
+            needed = None if of_right is None else needed | of_right
         return self._symbol(
             f"({_operand(left)} {sign} {_operand(right)})",
             key,
             min((atom.width for atom in atoms), default=GRID_WIDE),
             tuple(loops),
-            is_natural=is_natural,
+            natural_if=needed if sign in ("%", "/", ">>") else None,
         )
 
     def _known_of(
@@ -416,6 +419,11 @@ class Evaluator:
         for parameter in parameters:
             del self._bound[parameter]
         return result
+
+
+def _natural_if(form: Form | None) -> frozenset[Atom] | None:
+    """The symbols that must not be negative for a value not to be; None if that is not enough."""
+    return None if form is None or least(form.get(ONE, 0)) < 0 else natural_if(form)
 
 
 def _sum_or_product(sign: str, left: Form, right: Form) -> Form | None:

@@ -28,7 +28,8 @@ class Atom(Record):
 
     It is settled once in every iteration of the loops in `loops` (ids of loop statements). `step`
     is what a loop counter gains in each iteration, 0 for other symbols; without `is_regular` it
-    gains some positive multiple of that. `is_natural` holds if it cannot be negative.
+    gains some positive multiple of that. It is not negative if none of `natural_if` is; with None
+    nothing is known.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Atom(Record):
     loops: tuple[int, ...]
     step: int = 0
     is_regular: bool = True
-    is_natural: bool = False
+    natural_if: frozenset[Atom] | None = None
 
 
 Monomial = tuple[Atom, ...]
@@ -138,12 +139,23 @@ def greatest(value: Coefficient) -> int:
     return value if isinstance(value, int) else max(value)
 
 
-def lower_bound(form: Form) -> Coefficient | None:
-    """A bound from below, thread by thread; None unless all symbols count upwards from 0."""
+def lower_bound(form: Form, naturals: frozenset[Atom] = frozenset()) -> Coefficient | None:
+    """A bound from below, thread by thread; None unless all symbols count upwards from 0, where
+    `naturals` are known to."""
+    needed = natural_if(form)
+    return form.get(ONE, 0) if needed is not None and needed <= naturals else None
+
+
+def natural_if(form: Form) -> frozenset[Atom] | None:
+    """The symbols that must not be negative for the part of a form with symbols not to be; None if
+    that would not be enough."""
+    needed: set[Atom] = set()
     for monomial, coefficient in form.items():
-        if monomial and (least(coefficient) < 0 or not all(a.is_natural for a in monomial)):
+        if monomial and least(coefficient) < 0:
             return None
-    return form.get(ONE, 0)
+        for atom in monomial:
+            needed |= {atom} if atom.natural_if is None else atom.natural_if
+    return frozenset(needed)
 
 
 def show_form(form: Form | None) -> str:

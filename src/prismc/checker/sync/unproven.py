@@ -23,7 +23,11 @@ from prismc.diagnostics.sink import Sink
 def report_unproven(functions: Iterable[Function], sink: Sink) -> None:
     """Tell of every access whose piece may meet another thread's, as far as is known."""
     for function in functions:
-        accesses = [access for access in function.planned.graph.accesses if access.views]
+        accesses = [
+            access
+            for access in function.planned.graph.accesses
+            if access.views and not all(root.is_private for root in access.roots)
+        ]
         width = function.conflicts.wide(function.planned.graph.everyone.bit_count())
         for index, first in enumerate(accesses):
             for second in accesses[index:]:
