@@ -27,6 +27,13 @@ def test_random_kernels(first: int) -> None:
             _run(compiled, program, number, RANDOM)
 
 
+def test_kernels_that_were_refused() -> None:
+    """518: warps wait inside a call, beside a split barrier of two of them."""
+    for compiled, program in _programs([518]):
+        for schedule in SCHEDULES:
+            _run(compiled, program, 3, schedule)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(100, 2100, BATCH))
 def test_many_random_kernels(first: int) -> None:

@@ -63,7 +63,9 @@ def _teams(graph: Graph, places: Places) -> list[int]:
     """The sets of threads that nothing tells apart: neither code nor barriers."""
     found = [graph.everyone]
     units = [unit for each in places.values() for unit in each.units]
-    for node in nodes_in(graph.top.body):
+    nodes = tuple(nodes_in(graph.top.body))
+    units += (threads for step in _steps(nodes) for threads in _meetings(step))
+    for node in nodes:
         if isinstance(node, Arrive | Await):
             units += (*node.barrier.units, node.barrier.arrivers, node.barrier.waiters)
     for unit in dict.fromkeys((*units, *_units_of(graph.top, places))):
