@@ -25,9 +25,10 @@ replaces; when two operations are merged into one, the first keeps its span.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import ClassVar, Self
+from operator import attrgetter
+from typing import Any, ClassVar, Self
 
 from prismc.ir.conditions import Condition
 from prismc.ir.types import Type
@@ -73,7 +74,8 @@ class Op(Record):
     `spelling` is the name in the text form. A class with a `selector` stands for a family: the
     selector names the field and the enumeration whose member's value is the spelling. `roles` maps
     the fields, in order, to what they are; `results` and `span` are not among them. Every walk asks
-    for `region_fields` and `operand_fields`, those that hold regions, and operands with their role.
+    for `region_fields` and `operand_fields`, those that hold regions, and operands with their role;
+    where each operand has a field of its own, `read_operands` reads them all.
     """
 
     spelling: ClassVar[str] = ""
@@ -82,6 +84,8 @@ class Op(Record):
     roles: ClassVar[Mapping[str, Role]] = {}
     region_fields: ClassVar[tuple[str, ...]] = ()
     operand_fields: ClassVar[tuple[tuple[str, Role], ...]] = ()
+    attribute_fields: ClassVar[tuple[str, ...]] = ()
+    read_operands: ClassVar[Callable[[Op], tuple[Value, ...]] | None] = None
 
     results: tuple[Value, ...] = ()
     span: Span = NOWHERE
@@ -94,6 +98,10 @@ class Op(Record):
         cls.roles = {**cls.roles, **own}
         cls.region_fields = tuple(n for n, role in cls.roles.items() if role is Role.REGION)
         cls.operand_fields = tuple(pair for pair in cls.roles.items() if pair[1] in _OPERAND_ROLES)
+        selector = cls.selector[0] if cls.selector else None
+        attributes = (name for name, role in cls.roles.items() if role is Role.ATTRIBUTE)
+        cls.attribute_fields = tuple(name for name in attributes if name != selector)
+        cls.read_operands = _reader(cls.operand_fields)
 
     @property
     def name(self) -> str:
@@ -111,6 +119,9 @@ class Op(Record):
     @property
     def operands(self) -> tuple[Value, ...]:
         """All operands, in the order of the fields."""
+        read = type(self).read_operands
+        if read is not None:
+            return read(self)
         found: list[Value] = []
         for name, role in self.operand_fields:
             if role is Role.OPERAND:
@@ -130,12 +141,7 @@ class Op(Record):
     @property
     def attributes(self) -> dict[str, object]:
         """The attributes by name, without the selector."""
-        selector = self.selector[0] if self.selector else None
-        return {
-            name: getattr(self, name)
-            for name, role in self.roles.items()
-            if role is Role.ATTRIBUTE and name != selector
-        }
+        return {name: getattr(self, name) for name in self.attribute_fields}
 
     def with_operands(self, values: Mapping[Value, Value]) -> Self:
         """This operation with operands replaced as `values` says; itself if none of them is.
@@ -159,6 +165,16 @@ class Op(Record):
         if all(new is old for new, old in zip(regions, self.regions, strict=True)):
             return self
         return replace(self, **dict(zip(self.region_fields, regions, strict=True)))
+
+
+def _reader(fields: Sequence[tuple[str, Role]]) -> Callable[[Op], tuple[Value, ...]] | None:
+    """What reads the operands of a class whose operands have a field each; else None."""
+    if any(role is not Role.OPERAND for _, role in fields):
+        return None
+    if not fields:
+        return lambda op: ()
+    read: Callable[[Op], Any] = attrgetter(*(name for name, _ in fields))
+    return read if len(fields) > 1 else lambda op: (read(op),)
 
 
 class Region(Record):

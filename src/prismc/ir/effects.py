@@ -99,6 +99,7 @@ EFFECTS: dict[type[Op], Effect] = {
 
 
 _MISSED = WRITES | Effect.SYNCHRONISES | LEAVES
+_DROPPABLE = frozenset(kind for kind, effect in EFFECTS.items() if not effect & _MISSED)
 
 
 def effects_of(op: Op) -> Effect:
@@ -119,4 +120,6 @@ def is_pure(op: Op) -> bool:
 
 def is_droppable(op: Op) -> bool:
     """Whether nothing but the results of `op` can be missed."""
-    return not op.is_terminator and not effects_of(op) & _MISSED
+    if op.is_terminator:
+        return False
+    return not effects_of(op) & _MISSED if op.region_fields else type(op) in _DROPPABLE

@@ -40,6 +40,7 @@ class State:
         self._conflicts = conflicts
         self._units = units
         self._pending: dict[int, dict[_Key, Pending]] = {}
+        self._copied: dict[int, None] = {}  # the memory of copies that are or were behind
         # The order in which keys of `_pending` first came, and the keys of each access.
         self._position: dict[_Key, int] = {}
         self._keys: dict[int, list[_Key]] = {}
@@ -57,6 +58,7 @@ class State:
         """The same place on the path, to go on from in another way."""
         other = State(self._conflicts, self._units)
         other._pending = {memory: dict(behind) for memory, behind in self._pending.items()}
+        other._copied = dict(self._copied)
         other._position = dict(self._position)
         other._keys = {number: list(keys) for number, keys in self._keys.items()}
         other._entries, other._exits = dict(self._entries), dict(self._exits)
@@ -95,8 +97,9 @@ class State:
         each with the age of the copies' group."""
         if not self.is_live:
             return
-        for entry in summary.entries:
-            for pending in self._pending.get(self._conflicts.memory_of(entry.access), {}).values():
+        for entry in summary.entries if self._copied else ():
+            memory = self._conflicts.memory_of(entry.access)
+            for pending in self._pending[memory].values() if memory in self._copied else ():
                 if is_hazard(pending.access.kind, entry.access.kind):
                     found = self._conflicts.unfinished(pending, entry)
                     if found is not None:
@@ -109,7 +112,8 @@ class State:
         self._through = then(self._through, order)
         settles = self._conflicts.settles_all(order)
         of_accesses = order.of_accesses()
-        for memory, behind in self._pending.items():
+        for memory in self._copied if of_accesses.is_nothing else self._pending:
+            behind = self._pending[memory]
             kept: dict[_Key, Pending] = {}
             for key, pending in behind.items():
                 is_copy = pending.access.queue is not None
@@ -145,7 +149,7 @@ class State:
     def cross(self, loop: int) -> None:
         """Take the back edge of a loop: all that is behind lies in the previous iteration."""
         behind = [item for pending in self._pending.values() for item in pending.values()]
-        self._pending = {}
+        self._pending, self._copied = {}, {}
         for item in behind:
             self._add(crossed(item, loop, Crossing.PREVIOUS))
 
@@ -182,7 +186,10 @@ class State:
     def _add(self, pending: Pending) -> None:
         if self._conflicts.is_settled(pending):
             return
-        behind = self._pending.setdefault(self._conflicts.memory_of(pending.access), {})
+        memory = self._conflicts.memory_of(pending.access)
+        behind = self._pending.setdefault(memory, {})
+        if pending.access.queue is not None:
+            self._copied[memory] = None
         key = (pending.access.number, pending.crossed)
         known = behind.setdefault(key, pending)
         if known is not pending:

@@ -110,6 +110,8 @@ class Crossing(Enum):
     """How an earlier access lies to a later one in a loop around it: in the iteration before, in
     one before that, or in an execution of the loop that has ended."""
 
+    __hash__ = object.__hash__  # an enumeration's own hashes the name, in Python, each time
+
     PREVIOUS = "previous iteration"
     EARLIER = "earlier iteration"
     ENDED = "ended"
@@ -120,6 +122,8 @@ Crossings = tuple[tuple[int, Crossing], ...]
 
 class Exit(Enum):
     """Where a path leaves a node."""
+
+    __hash__ = object.__hash__
 
     NORMAL = "normal"
     BREAK = "break"

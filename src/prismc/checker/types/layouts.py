@@ -166,4 +166,4 @@ def _keeps(places: list[int], run: int) -> Iterator[bool]:
     for start in range(0, len(places), run):
         first = places[start]
         yield first % run == 0
-        yield all(places[start + number] == first + number for number in range(run))
+        yield places[start : start + run] == [*range(first, first + run)]

@@ -57,7 +57,9 @@ class Rewriter:
 
     def _rebuilt(self, op: Op) -> tuple[Op, ...]:
         moved = op.with_operands(self.replaced)
-        return self.rewrite(moved.with_regions(tuple(map(self.region, moved.regions))))
+        if op.region_fields:
+            moved = moved.with_regions(tuple(map(self.region, moved.regions)))
+        return self.rewrite(moved)
 
     def rewrite(self, op: Op) -> tuple[Op, ...]:
         """What stands in the place of `op`: itself, others that define its results, or nothing."""

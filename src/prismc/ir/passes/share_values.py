@@ -64,9 +64,10 @@ class _Sharer(Rewriter):
         if _commutes(op):
             operands.sort()
         # 0, 0.0, -0.0 and False are equal and not the same.
-        attributes = tuple(map(repr, op.attributes.values()))
-        types = tuple(result.type for result in op.results)
-        return (op.name, tuple(operands), _shape(op), attributes, types)
+        attributes = tuple([repr(getattr(op, name)) for name in op.attribute_fields])
+        types = tuple([result.type for result in op.results])
+        shape = _shape(op) if op.read_operands is None else ()
+        return (op.name, tuple(operands), shape, attributes, types)
 
     def _number(self, value: Value) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
@@ -86,5 +87,5 @@ def _shape(op: Op) -> tuple[int, ...]:
     """How many operands each field holds: lists may be of different lengths."""
     return tuple(
         len(held) if isinstance(held := getattr(op, name), tuple) else int(held is not None)
-        for name in op.roles
+        for name, _ in op.operand_fields
     )
