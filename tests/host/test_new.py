@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -69,17 +71,17 @@ def test_refusals(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str,
     assert says in capsys.readouterr().err
 
 
-def test_the_python_example() -> None:
-    """In its own folder: it has no outputs but pytest's cache, which is left out."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "prismc.pytest_plugin",
-        "-p",
-        "no:cacheprovider",
-    ]
-    folder = ROOT / "examples" / "python-package"
-    said = printed_by(command, folder, **PLUGIN, PYTHONDONTWRITEBYTECODE="1")
-    assert "8 passed in" in said
+def test_the_python_example(tmp_path: Path) -> None:
+    """Its build makes a module of its kernels, which is in the wheel; then its tests pass."""
+    for tool in ("build", "hatchling"):
+        pytest.importorskip(tool)
+    example = ROOT / "examples" / "python-package"
+    kept_out = shutil.ignore_patterns("kernels.py", "kernels.pyi", "dist", "__pycache__")
+    folder = Path(shutil.copytree(example, tmp_path / "package", ignore=kept_out))
+    printed_by([sys.executable, "-m", "build", "--wheel", "--no-isolation"], folder, **PLUGIN)
+    (wheel,) = (folder / "dist").iterdir()
+    packed = {name for name in ZipFile(wheel).namelist() if "dist-info" not in name}
+    files = ("__init__.py", "kernels.prism", "kernels.py", "kernels.pyi", "py.typed")
+    assert packed == {f"row_softmax/{name}" for name in files}
+    command = [sys.executable, "-m", "pytest", "-p", "prismc.pytest_plugin"]
+    assert "8 passed in" in printed_by(command, folder, **PLUGIN)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import prismc
+from row_softmax.kernels import softmax_long_rows, softmax_short_rows
 
 __all__ = ["softmax"]
 
-KERNELS = Path(__file__).with_name("kernels.prism")
-
-
-@cache
-def _program(threads: int) -> Any:
-    return prismc.load(str(KERNELS), defines={"THREADS": threads})
+SHORT = 128
 
 
 def softmax(x: Any, out: Any) -> None:
@@ -24,5 +17,5 @@ def softmax(x: Any, out: Any) -> None:
         raise ValueError(f"x has the shape {tuple(x.shape)}, out has {tuple(out.shape)}")
     rows, cols = x.shape
     if rows and cols:
-        threads = 32 if cols <= 128 else 256
-        _program(threads).softmax_rows[rows](cols, x, out)
+        kernel = softmax_short_rows if cols <= SHORT else softmax_long_rows
+        kernel(cols, x, out, grid=rows)
