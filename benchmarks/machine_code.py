@@ -133,17 +133,17 @@ def _code(listed: Sequence[dict[str, Any]]) -> Code:
 
 def _hottest(instructions: Sequence[Instruction]) -> Sequence[Instruction]:
     """The innermost loop with most arithmetic, or with most memory accesses where none has any."""
-    loops = _loops(instructions)
+    found = loops(instructions)
     inner = [
         body
-        for first, body in loops.items()
-        if not any(other in body for other in loops if other != first)
+        for first, body in found.items()
+        if not any(other in body for other in found if other != first)
     ]
     bodies = [[instructions[number] for number in sorted(body)] for body in inner]
     return max(bodies, key=_weight, default=instructions)
 
 
-def _loops(instructions: Sequence[Instruction]) -> dict[int, set[int]]:
+def loops(instructions: Sequence[Instruction]) -> dict[int, set[int]]:
     """The natural loops: the numbers of each one's instructions by that of the first."""
     before: dict[int, list[int]] = {}
     reached, waiting = {0}, [0]

@@ -13,7 +13,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
-from machine_code import disassembler  # noqa: E402
+from machine_code import Instruction, disassembler, loops  # noqa: E402
 from pairs import PAIRS, Pair  # noqa: E402
 
 from parity import TABLE, TARGETS, compare  # noqa: E402
@@ -38,3 +38,51 @@ def test_no_kernel_passes_the_limits(pair: Pair) -> None:
     comparison = compare(pair, TARGETS[0], Nvrtc(), program)
     passed = comparison.passed_limits()
     assert not passed or pair.excused, passed
+
+
+def test_the_last_sgemm_spends_its_loop_as_the_hand_written_one_does() -> None:
+    """128 x 128 x 16: no smaller share of FFMA, and accesses of 128 bits."""
+    program = disassembler()
+    assert program is not None
+    (pair,) = (one for one in PAIRS if one.kernel == "sgemm_warp_tiled_128")
+    for target in TARGETS:
+        comparison = compare(pair, target, Nvrtc(), program)
+        ours, theirs = comparison.prism.code, comparison.twin.code
+        kind, share = ours.share()
+        assert kind == "FFMA"
+        assert share >= theirs.share()[1], target
+        loads = [one.opcode for one in ours.loop if one.base in ("LDG", "LDS")]
+        assert loads
+        assert all(".128" in opcode for opcode in loads), target
+
+
+def _instructions(text: str) -> list[Instruction]:
+    found = []
+    for line in text.split(";"):
+        words = line.split()
+        predicate = words.pop(0) if words[0].startswith("@") else ""
+        found.append(Instruction(words[0], "".join(words[1:]), predicate))
+    return found
+
+
+def test_a_loop_is_what_leads_back_to_its_start() -> None:
+    """Not what stands between: the text of a loop may hold its exit, and a part of it may stand
+    behind the kernel's end."""
+    code = _instructions(
+        "MOV R0; IADD3 R1; @P0 BRA 0x70; FADD R2; BRA 0x90; NOP; NOP; EXIT; NOP; FMUL R3; BRA 0x10"
+    )
+    assert loops(code) == {1: {1, 2, 3, 4, 9, 10}}
+
+
+def test_rare_ways_are_no_part_of_a_loop() -> None:
+    """The slow path of a division, and what parted threads do one after the other."""
+    code = _instructions(
+        "FADD R2; FCHK P0; @!P0 BRA 0x60; MOV R0; CALL.REL.NOINC 0x900; MOV R1; BRA.DIV UR4,0xa0; "
+        "FMUL R3; @P1 BRA 0x0; EXIT; NOP; BRA 0x70"
+    )
+    assert loops(code) == {0: {0, 1, 2, 6, 7, 8}}
+
+
+def test_a_constant_by_way_of_half_precision_is_a_move() -> None:
+    (move, sum_) = _instructions("HFMA2.MMA R0,-RZ,RZ,1,0; HFMA2 R0,R1,R2,R3")
+    assert (move.base, sum_.base) == ("MOV", "HFMA2")

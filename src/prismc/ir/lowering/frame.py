@@ -53,18 +53,21 @@ class RangedBuilder(Builder):
         super().__init__()
         self._ranges = ranges
         self.computed: dict[tuple[object, ...], Value] = {}
+        # For a value that was computed before in the same way, the first one.
+        self._first: dict[Value, Value] = {}
 
     def add(self, op: Op) -> Op:
         self._ranges.learn(op)
         if isinstance(op, Binary) and op.result.type == INT:
-            self.computed.setdefault(self.operation(op.operator, op.left, op.right), op.result)
+            operation = self.operation(op.operator, op.left, op.right)
+            self._first[op.result] = self.computed.setdefault(operation, op.result)
         return super().add(op)
 
     def operation(self, operator: BinaryOperator, left: Value, right: Value) -> tuple[object, ...]:
         """What is equal for equal operations; constants are, wherever they were made."""
         sides = (self._ranges.of(side) for side in (left, right))
         names = (
-            range_.low if range_.low == range_.high else side
+            range_.low if range_.low == range_.high else self._first.get(side, side)
             for range_, side in zip(sides, (left, right), strict=True)
         )
         return (operator, *names)
