@@ -255,3 +255,33 @@ def test_what_is_assumed_is_checked(
     assert prismc(["run", str(file), "--grid", "1", *arguments]) == code
     told = capsys.readouterr()
     assert says in told.out + told.err
+
+
+# Each thread keeps to its own elements: no barrier; the paper puts two into the loop.
+OWN = """
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+kernel own(n: int, y: ptr(f32)):
+    partition y as tile @ block[1] at id(block[1]) * 64:
+        group block[1]:
+            shared S: f32[64]
+            t: int @ thread[1] = id()
+            for k in range(n):
+                partition S as s @ thread[1] at t:
+                    s[0] = f32(k)
+                partition tile as out @ thread[1] at t:
+                    out[0] += S[t]
+"""
+
+
+def test_a_run_takes_a_plan_of_any_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own.prism"
+    file.write_text(OWN)
+    arguments = ["--grid", "1", "--arg", "n=1000", "--arg", "y=zeros(64)"]
+    counts = []
+    for options in ([], ["--footprints", "smt"], ["--sync", "paper"]):
+        assert prismc(["run", str(file), *arguments, *options]) == 0
+        counts.append(float(capsys.readouterr().out.split(" k thread")[0].split(", ")[-1]))
+    fewest, proved, paper = counts
+    assert fewest == proved
+    assert paper > fewest + 64 * 1000 / 1000, "thousands: a barrier for each thread and step"

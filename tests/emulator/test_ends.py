@@ -9,6 +9,7 @@ from emulator.compilers import ptx_of
 from prismc.emulator.api import run_ptx
 from prismc.emulator.findings import Kind
 from prismc.emulator.host import LaunchError
+from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.timer import TimeLimit
 
 NOTHING = (
@@ -39,6 +40,23 @@ extern "C" __global__ void k(int* x) {
     result = run_ptx(ptx_of(source), None, 1, 32, [np.zeros(32, np.int32)])
     assert [finding.kind for finding in result.findings] == [Kind.TRAP]
     assert result.array(0).sum() == 31
+
+
+def test_a_limit_of_instructions() -> None:
+    source = """
+extern "C" __global__ void k(volatile int* x) {
+    x[threadIdx.x + 2] = 1;
+    while (*x < 2000000000) *x += 1;
+}
+"""
+    module, arguments = parse_module(ptx_of(source)), [np.zeros(33, np.int32)]
+    result = run_ptx(module, None, 1, 32, arguments, instruction_limit=10_000)
+    assert result.is_stopped
+    assert 10_000 < result.statistics.thread_instructions < 20_000
+    assert list(result.array(0)[2:]) == [1] * 31
+    assert [finding.kind for finding in result.findings] == [Kind.BOUNDS]
+    arguments[0][0] = 2_000_000_000
+    assert not run_ptx(module, None, 1, 32, arguments, instruction_limit=10_000).is_stopped
 
 
 def test_the_time_limit() -> None:

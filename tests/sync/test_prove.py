@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from prismc.cli.main import run
+from prismc.driver.sync import prove
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "sync.schema.json").read_text())
@@ -103,6 +104,28 @@ def test_an_operation_that_is_not_missed_is_told(
     assert code == 0
     assert "found 2 of 2" in out
     assert "data race" in out
+
+
+def test_an_operation_without_which_a_run_does_not_end_has_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Of that operation alone; here a run of more than ten instructions is one without an end."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(prove, "PATIENCE", 0)
+    monkeypatch.setattr(prove, "LEAST_INSTRUCTIONS", 10)
+    Path("late.prism").write_text(LATE)
+    words = ["--grid", "1", "--arg", "y=zeros(64)", "--schedules", "5", "--arg", "n=1"]
+    code, out, _ = _prove(capfd, "late.prism", *words)
+    assert code == 1
+    assert "found 1 of 2 (data race: 1)" in out
+    assert "#0: no verdict without it, stopped after 10 instructions" in out
+    assert "the plan is not proved" in out
+    _, out, _ = _prove(capfd, "late.prism", *words, "--format", "json")
+    record = json.loads(out)
+    jsonschema.validate(record, SCHEMA)
+    proof = record["proof"]
+    assert proof["no_verdict"] == [{"number": 0, "why": "stopped after 10 instructions"}]
+    assert (proof["found_without"], proof["not_found_without"]) == ([1], [])
 
 
 RACE = """\

@@ -18,8 +18,10 @@ from prismc.cli.options import (
     compiler_options,
     extents,
     finite,
+    footprints_option,
     named_values,
     schedules_option,
+    sync_option,
     user_cache,
 )
 from prismc.cli.render import Progress, progress, show_problems, write
@@ -109,6 +111,8 @@ KINDS = (
     "--drop-sync", "dropped_sync", metavar="N", type=click.IntRange(min=0), multiple=True,
     help="For tests: leave out operation N of `prismc dump --after plan` (repeatable).",
 )  # fmt: skip
+@sync_option
+@footprints_option
 @compile_options
 def emulate(**options: Any) -> int:
     """Run a kernel of FILE on the CPU: the PTX that ships is executed and watched for faults.
@@ -139,6 +143,8 @@ class _Run:
             "nvrtc",
             options["dropped_sync"],
             options["asserts"],
+            options["placement"],
+            options["footprints"],
         )
         self.session = Session(replace(compiling, assumptions=True), cache=user_cache())
 

@@ -182,6 +182,10 @@ class Launch(Record):
     cluster: int = 0
 
 
+class Stopped(RunError):
+    """A launch that took longer than it was allowed to."""
+
+
 class Outcome(Record):
     """One run: the schedule, what the machine says, and the final arrays by parameter name."""
 
@@ -197,12 +201,14 @@ def run(
     *,
     checks: Checks = ALL_CHECKS,
     time_limit: float | None = None,
+    instruction_limit: int | None = None,
     profile: bool = False,
     on_tick: Callable[[int, int, int], None] | None = None,
 ) -> Iterator[Outcome]:
     """Runs once for each plan, the first with a profile if one is wanted.
 
-    Raises RunError for a launch that cannot be or takes too long.
+    `time_limit` is in seconds for all together; a run of more than `instruction_limit` instructions
+    is stopped. Raises RunError for a launch that cannot be, Stopped for one that takes too long.
     """
     kernel = bound.kernel
     block = _block(kernel, launch)
@@ -224,13 +230,14 @@ def run(
                 plan=plan,
                 shared_arrays=kernel.shared_arrays,
                 time_limit=left,
+                instruction_limit=instruction_limit,
                 profile=profile and plan is plans[0],
                 on_tick=on_tick,
             )
         except (LaunchError, PtxError) as error:
             raise RunError(str(error)) from error
         except TimeLimit as error:
-            raise RunError(f"stopped after {time_limit:g} seconds (--time-limit)") from error
+            raise Stopped(f"stopped after {time_limit:g} seconds (--time-limit)") from error
         yield Outcome(plan=plan, result=result, arrays=_arrays(kernel, result))
 
 

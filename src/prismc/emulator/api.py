@@ -22,6 +22,7 @@ from prismc.emulator.profile import Profile, profile_of
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
+from prismc.emulator.timer import InstructionLimit
 from prismc.hardware.targets import TARGETS, Target
 from prismc.source.record import Record
 
@@ -59,6 +60,7 @@ class RunResult(Record):
 
     `outputs` has an entry for each argument: an array argument's final content, None for others.
     `printed` is what the kernel printed, `findings` what was wrong, in the order it was seen.
+    `is_stopped` tells that it is not from the end: the launch came to its limit of instructions.
     """
 
     outputs: tuple[npt.NDArray[Any] | None, ...]
@@ -67,6 +69,7 @@ class RunResult(Record):
     printed: str
     module: Module
     profile: Profile | None = None
+    is_stopped: bool = False
 
     def array(self, index: int) -> npt.NDArray[Any]:
         """The final content of the array argument at a position."""
@@ -89,6 +92,7 @@ def run_ptx(
     plan: Plan = IN_STEP,
     shared_arrays: tuple[SharedArray, ...] = (),
     time_limit: float | None = None,
+    instruction_limit: int | None = None,
     profile: bool = False,
     on_tick: Callable[[int, int, int], None] | None = None,
 ) -> RunResult:
@@ -100,7 +104,8 @@ def run_ptx(
     `host.Tensor`, numbers, or `bytes` for structs. `dynamic_shared` is the number of dynamic shared
     bytes, `shared_arrays` names the parts of the kernel's shared memory for findings. `profile`
     asks for costs by line. `on_tick` gets the finished blocks, all blocks and the thread
-    instructions so far, now and then; `time_limit` is in seconds.
+    instructions so far, now and then; `time_limit` is in seconds, a launch of more than
+    `instruction_limit` instructions of all threads is stopped and judged so far.
 
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
     be, timer.TimeLimit.
@@ -119,7 +124,12 @@ def run_ptx(
     start = time.monotonic()
     machine.timer.on_tick = on_tick
     machine.timer.deadline = None if time_limit is None else start + time_limit
-    machine.run()
+    machine.timer.most_instructions = instruction_limit
+    is_stopped = False
+    try:
+        machine.run()
+    except InstructionLimit:
+        is_stopped = True
     return RunResult(
         outputs=tuple(arguments.download(index) for index in range(len(args))),
         findings=launch.findings.all(),
@@ -131,6 +141,7 @@ def run_ptx(
         printed="".join(launch.printed),
         module=module,
         profile=profile_of(launch) if profile else None,
+        is_stopped=is_stopped,
     )
 
 

@@ -79,7 +79,7 @@ class Machine:
         self.program.code(self.launch.kernel)
 
     def run(self) -> None:
-        """Runs all blocks. Raises TimeLimit."""
+        """Runs all blocks. Raises TimeLimit, InstructionLimit."""
         launch = self.launch
         waiting = self._chunks()
         active: list[Batch] = []

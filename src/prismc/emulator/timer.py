@@ -1,4 +1,4 @@
-"""How far a launch is, now and then, and whether it has taken too long."""
+"""How far a launch is, now and then, and whether it has taken too long or too much."""
 
 from __future__ import annotations
 
@@ -15,21 +15,31 @@ class TimeLimit(Exception):
     """The launch took longer than it was allowed to."""
 
 
+class InstructionLimit(Exception):
+    """The launch executed more instructions than it was allowed to."""
+
+
 class Timer:
     """Watches the clock. `on_tick` gets the finished blocks, all blocks, the thread instructions.
 
     `deadline` is a time of `time.monotonic`, in seconds; None: the launch may take any time.
+    `most_instructions` are those of all threads; None: any number.
     """
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self.finished_blocks = 0
         self.deadline: float | None = None
+        self.most_instructions: int | None = None
         self.on_tick: Callable[[int, int, int], None] | None = None
         self._next_tick = 0.0
 
     def check(self) -> None:
-        """Tells how far the launch is. Raises TimeLimit when the time is over."""
+        """Tells how far the launch is. Raises TimeLimit when the time is over, InstructionLimit
+        when so many instructions are."""
+        most = self.most_instructions
+        if most is not None and self.launch.instructions > most:
+            raise InstructionLimit
         if self.deadline is None and self.on_tick is None:
             return
         now = time.monotonic()

@@ -24,7 +24,7 @@ class Turns:
         self.timer = timer
 
     def advance(self, batch: Batch) -> None:
-        """Runs until no group of the batch is ready. Raises TimeLimit."""
+        """Runs until no group of the batch is ready. Raises TimeLimit, InstructionLimit."""
         choose = self.launch.schedule.choose
         while batch.ready:
             self._execute(batch, batch.ready.pop(choose(batch.ready)))

@@ -24,8 +24,8 @@ Evaluate = Callable[[typed.Expression], Form | None]
 
 
 class Said(Record):
-    """That `form` is at least 0; with a `divisor`, that it is a product of symbols and a multiple of
-    the divisor."""
+    """That `form` is at least 0. With a `divisor`, that it is one product of symbols and a multiple
+    of the divisor."""
 
     form: Form
     divisor: int = 0

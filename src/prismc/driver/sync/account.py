@@ -105,7 +105,7 @@ class Function(Record):
 
 class Request(Record):
     """What to prove on: a launch as the command line names it. `kernel` None is the only one;
-    `time_limit` is in seconds for each program."""
+    `time_limit` is in seconds for each program, one operation less being another program."""
 
     kernel: str | None
     grid: tuple[int, ...]
@@ -117,13 +117,15 @@ class Request(Record):
 
 class Proof(Record):
     """What the emulator found. `faults` are findings in the program as it is; `witnesses` what was
-    found without each operation, None where nothing was; `not_reached` are operations in functions
-    that the kernel does not call."""
+    found without each operation, None where nothing was; `no_verdict` tells of those among them
+    without which the program did not end, and when it was stopped; `not_reached` are operations in
+    functions that the kernel does not call."""
 
     kernel: str
     schedules: int
     faults: tuple[Witness, ...]
     witnesses: tuple[tuple[int, Witness | None], ...]
+    no_verdict: Mapping[int, str]
     not_reached: tuple[int, ...]
 
     @property

@@ -3,7 +3,7 @@ its operations some schedule does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prismc.checker.sync.plan import SyncKind
 from prismc.checker.types import typed
@@ -11,7 +11,7 @@ from prismc.checker.types.walk import calls_in
 from prismc.driver.arguments import make_arguments
 from prismc.driver.compiling import kernels_of
 from prismc.driver.kernels import choose
-from prismc.driver.running import Bound, Launch, bind, run
+from prismc.driver.running import Bound, Launch, Outcome, Stopped, bind, run
 from prismc.driver.session import Session
 from prismc.driver.sync.account import Function, Proof, Request, Witness
 from prismc.emulator.findings import Finding
@@ -22,6 +22,11 @@ from prismc.source.files import SourceFile
 from prismc.source.record import replace
 
 _GENERATED = ".cu:"
+# A program without an operation is stopped after so many times the instructions that the whole one
+# takes, or these, and given up after so many schedules that had to be stopped.
+PATIENCE = 16
+LEAST_INSTRUCTIONS = 1 << 20
+MOST_STOPPED = 3
 
 
 def prove(
@@ -35,27 +40,34 @@ def prove(
     """Run the program, then the program without each operation in turn, over several schedules.
 
     `step` is told of each program that has been run. None where a program cannot be built: the
-    session has the problems. Raises RunError for a launch that cannot be.
+    session has the problems. Raises RunError for a launch that cannot be, and where the whole
+    program takes too long.
     """
     prover = _Prover(session, file, request)
     whole = prover.bound(None)
     if whole is None:
         return None
-    faults = tuple(prover.findings(whole))
+    faults, instructions = prover.whole(whole)
     step("the program")
+    most = max(LEAST_INSTRUCTIONS, PATIENCE * instructions)
     reached, not_reached = _by_reach(functions, program, whole.kernel.name)
     witnesses: list[tuple[int, Witness | None]] = []
+    no_verdict: dict[int, str] = {}
     for number in reached:
         bound = prover.bound(number)
         if bound is None:
             return None
-        witnesses.append((number, next(prover.findings(bound), None)))
+        witness, stopped = prover.without(bound, most)
+        witnesses.append((number, witness))
+        if stopped:
+            no_verdict[number] = stopped
         step(f"without #{number}")
     return Proof(
         kernel=whole.kernel.name,
         schedules=request.schedules,
-        faults=_each_once(faults),
+        faults=faults,
         witnesses=tuple(witnesses),
+        no_verdict=no_verdict,
         not_reached=tuple(not_reached),
     )
 
@@ -67,6 +79,7 @@ class _Prover:
         self._session = session
         self._file = file
         self._request = request
+        self._launch = Launch(grid=request.grid)
         self._plans = adversaries(request.schedules, request.seed)
 
     def bound(self, dropped: int | None) -> Bound | None:
@@ -81,17 +94,51 @@ class _Prover:
         values, poisoned = make_arguments(kernel, request.arguments, request.seed)
         return bind(kernel, values, poisoned)
 
-    def findings(self, bound: Bound) -> Iterator[Witness]:
-        """What the emulator finds, schedule by schedule."""
-        launch = Launch(grid=self._request.grid)
-        for outcome in run(bound, launch, self._plans, time_limit=self._request.time_limit):
-            for finding in outcome.result.findings:
-                yield Witness(
-                    kind=finding.kind.value,
-                    message=_message(finding),
-                    place=_place(finding, bound.kernel.module),
-                    schedule=_schedule_words(outcome.plan),
-                )
+    def whole(self, bound: Bound) -> tuple[tuple[Witness, ...], int]:
+        """What is found under all schedules, and the instructions of the longest run."""
+        found: list[Witness] = []
+        most = 0
+        for outcome in run(bound, self._launch, self._plans, time_limit=self._request.time_limit):
+            found += _witnesses(outcome, bound)
+            most = max(most, outcome.result.statistics.thread_instructions)
+        return _each_once(found), most
+
+    def without(self, bound: Bound, most: int) -> tuple[Witness | None, str]:
+        """The first finding of any schedule; else, where runs did not end, when they were stopped.
+
+        A run without end is no finding: the machine finds deadlocks by itself, but not that a loop
+        waits for a value which never comes.
+        """
+        stopped = 0
+        runs = run(
+            bound,
+            self._launch,
+            self._plans,
+            time_limit=self._request.time_limit,
+            instruction_limit=most,
+        )
+        try:
+            for outcome in runs:
+                witness = next(_witnesses(outcome, bound), None)
+                if witness is not None:
+                    return witness, ""
+                stopped += outcome.result.is_stopped
+                if stopped == MOST_STOPPED:
+                    break
+        except Stopped as stop:
+            return None, str(stop)
+        return None, f"stopped after {most:,} instructions" if stopped else ""
+
+
+def _witnesses(outcome: Outcome, bound: Bound) -> Iterator[Witness]:
+    """The findings of one run."""
+    for finding in outcome.result.findings:
+        yield Witness(
+            kind=finding.kind.value,
+            message=_message(finding),
+            place=_place(finding, bound.kernel.module),
+            schedule=_schedule_words(outcome.plan),
+        )
 
 
 def _by_reach(
@@ -123,7 +170,7 @@ def _reached(program: typed.Program, kernel: str) -> set[str]:
     return seen
 
 
-def _each_once(faults: tuple[Witness, ...]) -> tuple[Witness, ...]:
+def _each_once(faults: Iterable[Witness]) -> tuple[Witness, ...]:
     """The first of the findings that say the same at the same place."""
     found: dict[tuple[str, str, str], Witness] = {}
     for each in faults:

@@ -9,7 +9,7 @@ from typing import Any
 from prismc.driver.sync.account import COSTS, Function, Operation, Proof, Reason, Side, Witness
 from prismc.driver.sync.text import path_words, without_words
 
-VERSION = 1
+VERSION = 2
 
 Json = dict[str, Any]
 
@@ -61,7 +61,12 @@ def _proof(proof: Proof) -> Json:
         "schedules": proof.schedules,
         "faults": [_witness(each) for each in proof.faults],
         "found_without": [number for number, witness in proof.witnesses if witness],
-        "not_found_without": [number for number, witness in proof.witnesses if not witness],
+        "not_found_without": [
+            number
+            for number, witness in proof.witnesses
+            if witness is None and number not in proof.no_verdict
+        ],
+        "no_verdict": [{"number": number, "why": why} for number, why in proof.no_verdict.items()],
         "not_reached": list(proof.not_reached),
     }
 

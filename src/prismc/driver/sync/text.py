@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from prismc.checker.sync.plan import SyncKind
@@ -47,20 +48,24 @@ def _function(function: Function, files: Files, style: Style) -> str:
 
 def show_proof(proof: Proof) -> str:
     """What the emulator found, in a few lines."""
-    found = sum(witness is not None for _, witness in proof.witnesses)
-    count = len(proof.witnesses)
+    found = Counter(witness.kind for _, witness in proof.witnesses if witness is not None)
+    kinds = ", ".join(f"{kind}: {number}" for kind, number in sorted(found.items()))
     lines = [
         f"proof of {proof.kernel} on the emulator, {proof.schedules} schedules:",
         f"  with all operations: {len(proof.faults) or 'no'} findings",
         *(f"    {witness_words(each)}" for each in proof.faults),
-        f"  without one of them: found {found} of {count}",
+        f"  without one of them: found {found.total()} of {len(proof.witnesses)}"
+        + (f" ({kinds})" if kinds else ""),
     ]
     for number, witness in proof.witnesses:
-        if witness is None:
+        if number in proof.no_verdict:
+            lines.append(f"    #{number}: no verdict without it, {proof.no_verdict[number]}")
+        elif witness is None:
             lines.append(f"    #{number}: nothing found without it; choose other arguments")
     if proof.not_reached:
         numbers = ", ".join(f"#{number}" for number in proof.not_reached)
         lines.append(f"  not tried, since the kernel does not call their functions: {numbers}")
+    lines.append(f"  the plan is {'' if proof.holds else 'not '}proved by this launch")
     return "\n".join(lines) + "\n"
 
 
