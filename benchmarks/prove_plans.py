@@ -3,9 +3,10 @@
     python benchmarks/prove_plans.py tests/examples tests/stdlib tests/spec/test_runs.py
 
 Runs these tests and notes which kernels they launch, with which arguments. Then each kernel runs
-under `--schedules` schedules, where nothing may be found, and once more without each operation of
-its plan (and of the functions that it calls), where some launch must be found at fault. Prints a
-table, then what was not found.
+under `--schedules` schedules (its first launch; others under a few), where nothing may be found,
+and once more without each operation of its plan (and of the functions that it calls), where some
+launch must be found at fault. Prints a table, then what was not found. A launch that does not end
+is no fault.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 running = import_module("support.running")  # what the tests use
 
 MOST_LAUNCHES = 6
+FEW_SCHEDULES = 5  # for other launches of a kernel than its first
 
 
 class Made(NamedTuple):
@@ -129,7 +131,10 @@ def main() -> int:
     options = parser.parse_args()
     recorder = Recorder()
     recorder.install()
-    pytest.main(["-q", "--no-header", "-p", "no:cacheprovider", *options.tests], [recorder])
+    # The package is a plugin of pytest too, and is imported here already.
+    quiet = ["-q", "--no-header", "-p", "no:cacheprovider"]
+    quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    failed = pytest.main([*quiet, *options.tests], [recorder])
     plans = adversaries(options.schedules)
     print("\n| first launched by | launches | operations | found without | seconds |")
     print("|---|---|---|---|---|")
@@ -147,13 +152,15 @@ def main() -> int:
         if verdict.faults:
             missed.append(f"{where}: {kernel.symbol}: the whole program is at fault")
     print("\n".join(["", *missed, f"{len(missed)} not as they should be"]))
-    return bool(missed)
+    return bool(missed or failed)
 
 
 def prove(kernel: Kernel, launches: list[Launch], plans: tuple[Plan, ...]) -> Verdict:
     """Run a kernel whole, then without each operation that it may reach."""
     whole = kernel.made.compiled()
-    faults = any(findings(whole, kernel, launches, plans))
+    faults = any(findings(whole, kernel, launches[:1], plans)) or any(
+        findings(whole, kernel, launches[1:], plans[:FEW_SCHEDULES])
+    )
     missed: list[str] = []
     numbers = dict(operations(whole, kernel.symbol))
     for number, words in numbers.items():
@@ -179,14 +186,14 @@ def operations(compiled: Any, symbol: str) -> Iterator[tuple[int, str]]:
 def findings(
     compiled: Any, kernel: Kernel, launches: list[Launch], plans: tuple[Plan, ...]
 ) -> Iterator[bool]:
-    """For each launch and schedule, whether anything is found; giving up counts as found."""
+    """For each launch and schedule, whether anything is found."""
     for plan in plans:
         for launch in launches:
             try:
                 result = compiled.launch(launch.blocks, launch.arguments, kernel.symbol, plan)
                 yield bool(result.findings)
             except TimeLimit:
-                yield True
+                yield False
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ def test_no_kernel_passes_the_limits(pair: Pair) -> None:
     program = disassembler()
     assert program is not None, "nvdisasm belongs to the development environment"
     comparison = compare(pair, TARGETS[0], Nvrtc(), program)
+    # More barriers than a person would write are never excused.
+    assert comparison.prism.code.barriers() <= comparison.twin.code.barriers()
     passed = comparison.passed_limits()
     assert not passed or pair.excused, passed
 
