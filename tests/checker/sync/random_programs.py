@@ -45,11 +45,13 @@ class Memory:
 
 class Program:
     """A kernel's text, and its meaning. `touches` counts its scopes and reads of shared memory: so
-    many barriers would stand there if one stood behind each."""
+    many barriers would stand there if one stood behind each. With odd seeds threads go through
+    loops by themselves, too."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.name = f"mixed_{seed}"
+        self._has_steps = bool(seed % 2)
         self.touches = 1
         self._names = 0
         lines, self._effects = self._sequence(self.random.randint(3, 7), depth=0)
@@ -75,6 +77,7 @@ class Program:
     def _statement(self, depth: int) -> tuple[list[str], Effect]:
         kinds = [self._store, self._store, self._load, self._load, self._claim, self._groups]
         kinds += [self._call, self._arms, self._swap, self._flip]
+        kinds += [self._steps, self._steps] if self._has_steps else []
         self.touches += 1
         if depth < 2:
             kinds += [lambda: self._loop(depth), lambda: self._choice(depth)]
@@ -125,6 +128,34 @@ class Program:
 
         def effect(memory: Memory) -> None:
             memory.arrays[array][offset : offset + 32] = memory.acc[:32] * 2
+
+        return lines, effect
+
+    def _steps(self) -> tuple[list[str], Effect]:
+        """Each thread goes through elements of its own, in steps of the block or of two."""
+        array, view = self._array(), self._name()
+        place, step = self.random.choice((0, 64)), self.random.choice((THREADS, 2 * THREADS))
+        stop = self.random.choice(("n * 128", "n * 100 + 50", "512"))
+        is_read = self.random.choice((False, True))
+        element = f"{view}[i{view} - t - {place}]"
+        lines = [
+            f"partition {array} as {view} @ thread[1] at t + {place}:",
+            "    group thread[1]:",
+            f"        for i{view} in range(t + {place}, {stop}, {step}):",
+            f"            acc += {element}" if is_read else f"            {element} = acc - i{view}",
+        ]
+
+        def effect(memory: Memory) -> None:
+            end = int(eval(stop, {"n": memory.n}))
+            for first in range(place, end, step):
+                own = first + np.arange(THREADS, dtype=np.int32)
+                active = own < end
+                cells = memory.arrays[array]
+                if is_read:
+                    memory.acc = memory.acc.copy()
+                    memory.acc[active] += cells[own[active]]
+                else:
+                    cells[own[active]] = (memory.acc - own)[active]
 
         return lines, effect
 
