@@ -142,7 +142,9 @@ class Program:
             f"partition {array} as {view} @ thread[1] at t + {place}:",
             "    group thread[1]:",
             f"        for i{view} in range(t + {place}, {stop}, {step}):",
-            f"            acc += {element}" if is_read else f"            {element} = acc - i{view}",
+            f"            acc += {element}"
+            if is_read
+            else f"            {element} = acc - i{view}",
         ]
 
         def effect(memory: Memory) -> None:
