@@ -311,6 +311,5 @@ LAUNCHES: dict[str, Sizes] = {
         _hopper_matmul(8),
         "sm_90a",
         is_slow=True,
-        spare=(15,),
     ),
 }

@@ -43,7 +43,7 @@ BARRIERS = {
     "sgemm_warp_tiled": {"bar.sync": 2},
     "tf32_matmul": {"bar.warp.sync": 2},
     "bf16_matmul": {"bar.sync": 3},
-    "hopper_matmul": {"bar.sync": 1, "bar.warp.sync": 4},
+    "hopper_matmul": {"bar.sync": 1, "bar.warp.sync": 1},
 }
 RANDOM_RUNS = 12
 FAULTY_RUNS = 5

@@ -72,7 +72,12 @@ def compile_page(page: Path, program: int, dropped: tuple[int, ...] = ()) -> Com
 
 def check_run(run: Run, plan: Plan) -> None:
     """Compile and launch. Raises AssertionError when something else happens than is stated."""
-    compiled, names = compile_page(run.page, run.program), _names(run)
+    check_compiled(compile_page(run.page, run.program), run, plan)
+
+
+def check_compiled(compiled: Compiled, run: Run, plan: Plan) -> None:
+    """Launch the program of a run. Raises AssertionError as `check_run` does."""
+    names = _names(run)
     kernel = names.get("kernel")
     result = compiled.launch(names["blocks"], names, kernel, plan)
     found = {finding.kind for finding in result.findings}

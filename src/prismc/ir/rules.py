@@ -470,6 +470,7 @@ def _mbarrier_wait(op: mbarrier.MbarrierWait, context: Context) -> None:
     phases = op.phases.type
     words = phases.length if isinstance(phases, ArrayType) and phases.element == UINT else 0
     _require(0 <= op.bit < 32 * words, "the register of phases has the bit")
+    _require(op.slot is None or op.slot.type == INT, "the slot is i32")
 
 
 # --------------------------------------------------------------------------- intrinsics

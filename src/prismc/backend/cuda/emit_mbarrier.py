@@ -73,10 +73,16 @@ def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:
     """The parity is a bit of a register, which the wait turns over."""
     word = cpp.index(frame.value(op.phases), cpp.literal(str(op.bit // 32)))
     bit = cpp.literal(str(op.bit % 32))
-    shifted = cpp.binary(word, ">>", bit) if op.bit % 32 else word
+    if op.slot is not None:
+        slot = frame.value(op.slot)
+        bit = cpp.binary(slot, "+", bit) if op.bit % 32 else slot
+    shifted = word if bit.text == "0" else cpp.binary(word, ">>", bit)
     parity = cpp.binary(shifted, "&", cpp.literal("1"))
     _call(frame, op, "mbarrier_wait_far" if op.is_wide else "mbarrier_wait", parity)
-    frame.writer.line(f"{word.text} ^= {1 << op.bit % 32:#x}u;", op.span, alone=True)
+    mask = cpp.binary(cpp.literal("1u"), "<<", bit).text
+    if op.slot is None:
+        mask = f"{1 << op.bit % 32:#x}u"
+    frame.writer.line(f"{word.text} ^= {mask};", op.span, alone=True)
 
 
 def _call(frame: Frame, op: Any, helper: str, *arguments: Expression) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from prismc.checker.perspectives.aliases import Aliases, pointer_variables
 from prismc.checker.perspectives.errors import UndeclaredEffect
 from prismc.checker.types import typed
+from prismc.checker.types.effects import Effects
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.walk import (
     expressions_in,
@@ -55,7 +56,7 @@ def check_declared_effects(body: typed.Body, aliases: Aliases, sink: Sink) -> No
             )
 
 
-def _declaration(effects: typed.Effects, effect: str, *, is_certain: bool) -> Fix:
+def _declaration(effects: Effects, effect: str, *, is_certain: bool) -> Fix:
     """The effect behind those that are declared. What inline code does to an address that it gets,
     nobody knows but its author."""
     place = Span(effects.span.file, effects.span.end - 1, effects.span.end - 1)
@@ -63,7 +64,7 @@ def _declaration(effects: typed.Effects, effect: str, *, is_certain: bool) -> Fi
     return Fix(at=place, text=text, title=f"declare `{effect}`", is_certain=is_certain)
 
 
-def _are_any(effects: typed.Effects) -> bool:
+def _are_any(effects: Effects) -> bool:
     whole = (effects.scope, effects.syncs, effects.completes)
     listed = (effects.reads, effects.writes, effects.needs)
     is_generic = effects.agent is Agent.GENERIC

@@ -7,7 +7,7 @@ then for one another: only so a barrier shows what the copies brought.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Sequence as List
 from types import MappingProxyType
 
@@ -21,6 +21,7 @@ from prismc.checker.sync.choose import (
     largest_block,
     number_barriers,
 )
+from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.graph import (
     Arms,
@@ -29,9 +30,12 @@ from prismc.checker.sync.graph import (
     Loop,
     Region,
     Sequence,
+    Step,
     Wait,
+    nodes_in,
     sequences_of,
 )
+from prismc.checker.sync.lag import Lag
 from prismc.checker.sync.mbarriers import (
     arrives_by_warp,
     group_mbarriers,
@@ -46,14 +50,23 @@ from prismc.checker.sync.plan import (
     COMMITS,
     WAITS,
     InstancePlan,
+    LoadMbarrier,
     Participants,
     Position,
     SyncKind,
     SyncOperation,
     SyncPlan,
+    Where,
 )
-from prismc.checker.sync.split import Arrive, Await, Loads
-from prismc.checker.sync.units import accesses_in
+from prismc.checker.sync.roll import (
+    Choice,
+    choose_shapes,
+    rings_of,
+    scopes_of,
+    with_one_step,
+)
+from prismc.checker.sync.split import Arrive, Await, Loads, SplitBarrier
+from prismc.checker.sync.weight import loops_in
 from prismc.checker.types import typed
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, GRID, Level
@@ -63,16 +76,23 @@ from prismc.source.record import replace
 
 def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
     """The plan of all functions, callees first."""
-    named = number_barriers(functions)
-    sizes = group_sizes(functions).keys() - named.keys()
-    groups = group_mbarriers(sizes, largest_block(functions))
-    block = largest_block(functions)
-    at_hand = split_named(program, functions, named, block)
-    split = split_mbarriers(program, functions, groups.values(), block, at_hand)
-    hardware = Hardware(named=named, mbarriers=groups, split=split, split_named=at_hand)
-    mbarriers = {one.number: one for one in (*groups.values(), *split.values())}
-    operations = {each.graph.symbol: function_operations(each, hardware) for each in functions}
+    hardware = _hardware(program, functions, ())
+    shapes = _shapes(program, functions, hardware)
+    turning = [one for shape in shapes.values() for one in shape.turning]
+    if turning:
+        of = {one.number: barrier for barrier, (one, _) in hardware.split.items()}
+        rings = (tuple(of[number] for number in ring) for ring in rings_of(turning))
+        hardware = _hardware(program, functions, tuple(rings))
+    operations = {
+        each.graph.symbol: with_one_step(
+            function_operations(each, hardware, shapes[each.graph.symbol].behind),
+            shapes[each.graph.symbol].turning,
+            hardware.by_number(),
+        )
+        for each in functions
+    }
     uses = [one for each in operations.values() for one in each]
+    mbarriers = hardware.by_number()
     reached: dict[str, tuple[int, ...]] = {}
     for symbol, numbers in mbarriers_reached(program, operations).items():
         body = program.bodies[symbol]
@@ -81,16 +101,49 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
             start = initialisation(body, numbers, mbarriers, uses)
             operations[symbol] = (*start, *operations[symbol])
     return SyncPlan(
-        instances=MappingProxyType(_numbered(operations, functions, hardware)),
+        instances=MappingProxyType(_numbered(operations, functions, hardware, shapes)),
         mbarriers=MappingProxyType(mbarriers),
         reached=MappingProxyType(reached),
     )
+
+
+def _shapes(
+    program: typed.Program, functions: List[Planned], hardware: Hardware
+) -> dict[str, Choice]:
+    """How the pipelines of each function are written."""
+    found: dict[str, Choice] = {}
+    for each in functions:
+        body = program.bodies[each.graph.symbol]
+        if any(each_loop.turns for each_loop in loops_in(body)):
+            operations = function_operations(each, hardware, each.lags)
+            found[each.graph.symbol] = choose_shapes(
+                body, program.bodies, operations, hardware.by_number(), each.lags
+            )
+        else:
+            found[each.graph.symbol] = Choice(pipelines=(), turning=())
+    return found
+
+
+def _hardware(
+    program: typed.Program,
+    functions: List[Planned],
+    rings: tuple[tuple[SplitBarrier, ...], ...],
+) -> Hardware:
+    """What everybody waits at; the split barriers of a ring are one mbarrier's slots."""
+    named = number_barriers(functions)
+    sizes = group_sizes(functions).keys() - named.keys()
+    block = largest_block(functions)
+    groups = group_mbarriers(sizes, block)
+    at_hand = split_named(program, functions, named, block)
+    split = split_mbarriers(program, functions, groups.values(), block, at_hand, rings)
+    return Hardware(named=named, mbarriers=groups, split=split, split_named=at_hand)
 
 
 def _numbered(
     operations: Mapping[str, tuple[SyncOperation, ...]],
     functions: List[Planned],
     hardware: Hardware,
+    shapes: Mapping[str, Choice],
 ) -> dict[str, InstancePlan]:
     """The operations of each function with their numbers in the program."""
     plans: dict[str, InstancePlan] = {}
@@ -103,30 +156,45 @@ def _numbered(
             symbol=symbol,
             operations=numbered,
             projected=planned.projected,
-            completions=MappingProxyType(_completions(planned, hardware)),
+            completions=MappingProxyType(
+                _completions(planned, hardware, scopes_of(shapes[symbol].turning))
+            ),
+            pipelines=shapes[symbol].pipelines,
         )
         first += len(found)
     return plans
 
 
-def _completions(planned: Planned, hardware: Hardware) -> dict[int, int]:
-    """The mbarrier at which the loads of each scope complete, by the scope's id."""
-    return {
-        scope: hardware.split[barrier].number
-        for barrier in (*split_barriers(planned.graph), *planned.loads.values())
-        for loads in barrier.loads
-        for scope in loads.scopes
-    }
+def _completions(
+    planned: Planned, hardware: Hardware, turning: frozenset[int]
+) -> dict[int, LoadMbarrier]:
+    """The mbarrier at which the loads of each scope complete, by the scope's id; it turns for those
+    among `turning`."""
+    found: dict[int, LoadMbarrier] = {}
+    for barrier in (*split_barriers(planned.graph), *planned.loads.values()):
+        for loads in barrier.loads:
+            one, slot = hardware.split[barrier]
+            for scope in loads.scopes:
+                turns = scope in turning and one.slots > 1
+                found[scope] = LoadMbarrier(barrier=one.number, slot=slot, turns=turns)
+    return found
 
 
-def function_operations(planned: Planned, hardware: Hardware) -> tuple[SyncOperation, ...]:
-    """The operations of one function in the order of the text, not numbered yet."""
+def function_operations(
+    planned: Planned, hardware: Hardware, behind: Collection[int]
+) -> tuple[SyncOperation, ...]:
+    """The operations of one function in the order of the text, not numbered yet. Those for products
+    that run on in the loops with ids `behind` are marked, and what drains the loops is there."""
     top = planned.graph.top
+    lags = [lag for loop, lag in planned.lags.items() if loop in behind]
+    late = {node: lag for lag in lags for node in (*lag.waits, *lag.arrivals)}
     places = {place: index for index, place in enumerate(dict.fromkeys(_places(top.body)))}
     operations = [
-        *_node_operations(top, planned, hardware),
+        *_node_operations(top, planned, hardware, late),
         *barrier_operations(planned, hardware),
         *_fence_operations(planned),
+        *_product_fences(planned, lags),
+        *(one for lag in lags for one in _drained(lag, planned, hardware)),
     ]
     operations.sort(key=lambda one: (places[one.position], _rank(one.kind)))
     return tuple(operations)
@@ -151,34 +219,43 @@ def _places(nodes: Sequence) -> Iterator[Position]:
         yield node.before
         for inner in sequences_of(node):
             yield from _places(inner)
-        if isinstance(node, Loop) and node.end is not None:
-            yield node.end
+        if isinstance(node, Loop):
+            if node.end is not None:
+                yield node.end
+            yield _behind(node)
+
+
+def _behind(loop: Loop) -> Position:
+    """The place behind a loop."""
+    return Position(where=Where.AFTER, anchor=loop.loop)
 
 
 def _node_operations(
-    region: Region, planned: Planned, hardware: Hardware
+    region: Region, planned: Planned, hardware: Hardware, late: Mapping[Step, Lag]
 ) -> Iterator[SyncOperation]:
     """What stands in the graph itself: commits and waits, of which all threads of the code around
     them are part, and split barriers."""
     for node in _same_code(region.body):
         match node:
             case Region():
-                yield from _product_fences(node)
-                yield from _node_operations(node, planned, hardware)
+                yield from _node_operations(node, planned, hardware, late)
             case Arms(regions=regions):
                 for arm in regions:
-                    yield from _node_operations(arm, planned, hardware)
+                    yield from _node_operations(arm, planned, hardware, late)
             case Commit(queue=Loads() as loads) | Wait(queue=Loads() as loads):
                 if loads in planned.loads:
                     yield _of_loads(node, loads, region, planned, hardware)
             case Commit() | Wait():
-                yield _operation(node, region, planned)
+                drained = late[node].drained if node in late else ()
+                made = _operation(node, region, planned, without=drained)
+                yield replace(made, is_behind=node in late)
             case Finish():
                 yield _vote(node)
             case GridBarrier():
                 yield _of_grid(node, planned)
             case Arrive() | Await():
-                yield _at_split_barrier(node, region, planned, hardware)
+                made = _at_split_barrier(node, region, planned, hardware)
+                yield replace(made, is_behind=node in late)
             case _:
                 pass
 
@@ -208,29 +285,35 @@ def _fence_operations(planned: Planned) -> Iterator[SyncOperation]:
         )
 
 
-def _product_fences(region: Region) -> Iterator[SyncOperation]:
-    """A scope of products starts with a fence: registers that the threads have written are the
-    tensor cores' from there on (PTX ISA, "wgmma.fence")."""
-    for node in region.body:
-        if isinstance(node, Commit) and node.queue is Completion.PRODUCT_GROUP:
-            yield SyncOperation(
-                number=0,
-                kind=SyncKind.FENCE_PRODUCTS,
-                position=region.before,
-                participants=_everyone_in(region),
-                lanes=0,
-                count=0,
-                barrier=0,
-                at=node.span,
-                edges=(),
-                registers=_product_registers(region),
-            )
+def _product_fences(planned: Planned, lags: Collection[Lag]) -> Iterator[SyncOperation]:
+    """Registers that the threads may have touched are the tensor cores' from here on."""
+    late = {node for lag in lags for node in nodes_in(lag.loop.body)}
+    for fence in planned.product_fences:
+        yield SyncOperation(
+            number=0,
+            kind=SyncKind.FENCE_PRODUCTS,
+            position=fence.scope.before,
+            participants=_everyone_in(fence.scope),
+            lanes=0,
+            count=0,
+            barrier=0,
+            at=fence.scope.span,
+            edges=(),
+            registers=fence.registers,
+            is_behind=fence.scope in late,
+        )
 
 
-def _product_registers(region: Region) -> tuple[int, ...]:
-    """The arrays that the products of a scope write or read."""
-    roots = (root for access in accesses_in(region) for root in access.roots)
-    return tuple(sorted({root.register for root in roots if root.is_private}))
+def _drained(lag: Lag, planned: Planned, hardware: Hardware) -> Iterator[SyncOperation]:
+    """Behind a loop, the wait for its last products, which gives their slot free."""
+    place = _behind(lag.loop)
+    wait = replace(_operation(lag.waits[0], lag.scopes[0], planned), edges=())
+    edges = edges_of(planned, lag.drained)
+    at = lag.drained[0].later.at if lag.drained else lag.scopes[0].span
+    yield replace(wait, position=place, at=at, registers=lag.registers, arm=lag.arm, edges=edges)
+    if not lag.is_last:
+        arrive = _at_split_barrier(lag.arrivals[0], lag.scopes[0], planned, hardware)
+        yield replace(arrive, position=place, is_behind=True, arm=lag.arm)
 
 
 def _everyone_in(region: Region) -> Participants:
@@ -238,9 +321,14 @@ def _everyone_in(region: Region) -> Participants:
     return Participants(perspective=BLOCK if is_grid else region.perspective)
 
 
-def _operation(node: Commit | Wait, region: Region, planned: Planned) -> SyncOperation:
+def _operation(
+    node: Commit | Wait, region: Region, planned: Planned, without: Collection[Conflict] = ()
+) -> SyncOperation:
+    """A commit or a wait; `without` are reasons of another wait."""
     assert isinstance(node.queue, Completion), "groups are committed and waited for"
     reasons = planned.waits.get(node, ()) if isinstance(node, Wait) else ()
+    others = {(one.earlier.number, one.later.number) for one in without}
+    reasons = tuple(one for one in reasons if (one.earlier.number, one.later.number) not in others)
     return SyncOperation(
         number=0,
         kind=(WAITS if isinstance(node, Wait) else COMMITS)[node.queue],
@@ -260,7 +348,7 @@ def _of_loads(
 ) -> SyncOperation:
     """The arrival that says how many bytes come, or the wait for them."""
     barrier = planned.loads[loads]
-    mbarrier, reasons = hardware.split[barrier], planned.waits.get(node, ())
+    (mbarrier, slot), reasons = hardware.split[barrier], planned.waits.get(node, ())
     is_wait = isinstance(node, Wait)
     return SyncOperation(
         number=0,
@@ -272,6 +360,7 @@ def _of_loads(
         barrier=mbarrier.number,
         at=reasons[0].later.at if reasons else node.span,
         edges=edges_of(planned, reasons),
+        slot=slot,
     )
 
 
@@ -311,9 +400,9 @@ def _at_split_barrier(
     barrier, reasons = node.barrier, planned.waits.get(node, ())
     arrives = isinstance(node, Arrive)
     threads = barrier.arrivers if arrives else barrier.waiters
-    first = hardware.split_named.get(barrier)
+    first, slot = hardware.split_named.get(barrier), 0
     if first is None:
-        mbarrier = hardware.split[barrier]
+        mbarrier, slot = hardware.split[barrier]
         first, count = mbarrier.number, mbarrier.arrivals
     else:
         count = (barrier.units[0] & (barrier.arrivers | barrier.waiters)).bit_count()
@@ -329,6 +418,7 @@ def _at_split_barrier(
         at=reasons[0].later.at if reasons and not arrives else node.span,
         edges=edges_of(planned, reasons),
         unit=unit_of_barrier(planned.graph, barrier),
+        slot=slot,
     )
 
 

@@ -46,7 +46,9 @@ from prismc.checker.sync.registers import leaves_open, shown_registers
 from prismc.checker.sync.roots import Path, Pointers
 from prismc.checker.sync.split import Loads
 from prismc.checker.sync.summaries import FunctionSummary
+from prismc.checker.sync.weight import loops_with_early_ends
 from prismc.checker.types import typed
+from prismc.checker.types.turns import steps_of
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, Level, Perspective
@@ -112,6 +114,7 @@ def build_graph(
         has_scopes=has_scopes,
         leaves_open=leaves_open(body, callees),
         loads=loads_of(body, pointers, callees),
+        cut=loops_with_early_ends(body, bodies),
     )
     everyone = (1 << threads) - 1
     guards = tuple(
@@ -163,7 +166,9 @@ class _Builder:
         has_scopes: bool,
         leaves_open: bool,
         loads: Mapping[int, Loads],
+        cut: frozenset[int],
     ) -> None:
+        self._cut = cut
         self._leaves_open = leaves_open
         self._loads = loads
         self._perspective = instance.bound.code
@@ -308,9 +313,25 @@ class _Builder:
     def _for(self, statement: typed.For, here: Here) -> Iterator[Node]:
         inside = here.inside(statement.id)
         head = self._part(statement, self._events.of_statement(statement, here))
-        body = self.sequence(statement.body, inside)
+        is_cut = statement.id in self._cut
+        body = self._steps(statement, inside) if is_cut else self.sequence(statement.body, inside)
         runs = self._trips.get(statement.id, 0) > 0
         yield from self._loop(statement, head, self._part(statement), body, runs=runs, ends=True)
+
+    def _steps(self, statement: typed.For, here: Here) -> Sequence:
+        """The steps of a pipeline, each of which may be the last one that runs."""
+        nodes: Sequence = ()
+        for step in steps_of(statement):
+            if nodes:
+                before = _before(step[0])
+                leave = Jump(before=before, span=statement.span, exit=Exit.BREAK)
+                head = Step(before=before, span=statement.span, events=())
+                nodes = (
+                    *nodes,
+                    Choice(before=before, span=statement.span, head=head, arms=((leave,), ())),
+                )
+            nodes = (*nodes, *self.sequence(step, here))
+        return nodes
 
     def _loop(
         self,

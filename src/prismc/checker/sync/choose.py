@@ -16,6 +16,7 @@ from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.fences import Fence
 from prismc.checker.sync.graph import Access as GraphAccess
 from prismc.checker.sync.graph import Graph, Step
+from prismc.checker.sync.lag import Lag
 from prismc.checker.sync.plan import (
     Access,
     Edge,
@@ -24,6 +25,7 @@ from prismc.checker.sync.plan import (
     SyncKind,
     SyncOperation,
 )
+from prismc.checker.sync.product_fences import ProductFence
 from prismc.checker.sync.refine import Barrier
 from prismc.checker.sync.split import Loads, SplitBarrier
 from prismc.diagnostics.problem import Related
@@ -42,7 +44,7 @@ class Planned(Record):
     """The barriers and fences of one function, and the waits and split barriers in its graph with
     their reasons; `loads` are the barriers of bulk loads. `block_threads` is the size of its block,
     `loops` are the lines of all loops by their ids, `projected` the statements to write once for
-    each class of warps."""
+    each class of warps, `lags` the loops whose products may run on."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]
@@ -52,6 +54,8 @@ class Planned(Record):
     block_threads: int
     loops: Mapping[int, Span]
     projected: tuple[int, ...]
+    product_fences: tuple[ProductFence, ...]
+    lags: Mapping[int, Lag]
 
     def is_block(self, barrier: Barrier) -> bool:
         """Whether a barrier is one of the whole block."""
@@ -64,12 +68,17 @@ class Planned(Record):
 
 class Hardware(Record):
     """What groups of each size wait at: the first hardware barrier, or mbarriers; and the hardware
-    barrier or the mbarriers of each split barrier."""
+    barrier or the mbarrier, with the slot, of each split barrier."""
 
     named: Mapping[int, int]
     mbarriers: Mapping[int, Mbarrier]
-    split: Mapping[SplitBarrier, Mbarrier]
+    split: Mapping[SplitBarrier, tuple[Mbarrier, int]]
     split_named: Mapping[SplitBarrier, int]
+
+    def by_number(self) -> dict[int, Mbarrier]:
+        """All mbarriers of the program."""
+        split = (one for one, _ in self.split.values())
+        return {one.number: one for one in (*self.mbarriers.values(), *split)}
 
 
 def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOperation]:

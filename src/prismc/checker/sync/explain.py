@@ -18,6 +18,7 @@ from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Su
 from prismc.checker.sync.plan import AccessKind, Edge, Position, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
 from prismc.checker.sync.requirements import Requirement, requirements_of
+from prismc.checker.sync.roll import any_slot
 from prismc.checker.sync.settings import SyncSettings
 from prismc.checker.sync.split import Phase
 from prismc.checker.sync.synchronise import Function, functions_of
@@ -105,7 +106,11 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
     return FunctionAccount(
         instance=function.instance,
         operations=accounts,
-        settled=tuple(item for item in _settled(function) if item.root not in ordered),
+        settled=tuple(
+            item
+            for item in _settled(function)
+            if ordered.isdisjoint((item.root, any_slot(item.root)))
+        ),
         required=() if function.instance.is_kernel else requirements_of(function),
     )
 

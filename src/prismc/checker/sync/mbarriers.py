@@ -85,37 +85,49 @@ def split_mbarriers(
     groups: Collection[Mbarrier],
     block: int,
     named: Collection[SplitBarrier],
-) -> dict[SplitBarrier, Mbarrier]:
-    """The mbarriers of all split barriers that are not `named`, behind those of groups. Functions
-    of different kernels may have the same places and phases."""
+    rings: Iterable[tuple[SplitBarrier, ...]] = (),
+) -> dict[SplitBarrier, tuple[Mbarrier, int]]:
+    """The mbarriers of all split barriers that are not `named`, behind those of groups, with the
+    slot: those of a ring are one mbarrier's. Functions of different kernels may have the same
+    places and phases."""
     reached = _kernels(program)
+    ring_of = {barrier: ring for ring in rings for barrier in ring}
     start = area_of((one.number for one in groups), {one.number: one for one in groups})
     ends: dict[str, tuple[int, int]] = {}
-    made: dict[SplitBarrier, Mbarrier] = {}
+    made: dict[SplitBarrier, tuple[Mbarrier, int]] = {}
+    number = len(groups)
     for planned in functions:
         graph = planned.graph
         kernels = reached[graph.symbol]
         for barrier in (*split_barriers(graph), *planned.loads.values()):
-            if barrier in named:
+            if barrier in named or barrier in made:
                 continue
+            ring = ring_of.get(barrier, (barrier,))
             first = max((ends.get(kernel, (start, 0))[0] for kernel in kernels), default=start)
             phase = max((ends.get(kernel, (start, 0))[1] for kernel in kernels), default=0)
             unit = unit_of_barrier(graph, barrier)
-            copies = max(1, -(-block // unit)) if unit else 1
-            made[barrier] = Mbarrier(
-                number=len(groups) + len(made),
+            one = Mbarrier(
+                number=number,
                 first=first,
-                copies=copies,
+                copies=max(1, -(-block // unit)) if unit else 1,
                 unit=unit,
                 arrivals=_arrivals(barrier),
-                phase=phase,
+                phase=_in_one_word(phase, len(ring)),
                 has_credit=barrier.has_credit,
                 is_async=bool(barrier.loads) or barrier.is_wide,
                 blocks=len(barrier.units) if barrier.is_wide else 1,
                 is_remote=barrier.peers is not None,
+                slots=len(ring),
             )
-            ends |= dict.fromkeys(kernels, (first + copies, phase + 1))
+            made |= {each: (one, slot) for slot, each in enumerate(ring)}
+            ends |= dict.fromkeys(kernels, (first + one.size, one.phase + one.slots))
+            number += 1
     return made
+
+
+def _in_one_word(bit: int, slots: int) -> int:
+    """The first bit from `bit` on behind which so many bits lie in one word of 32."""
+    return bit if bit % 32 + slots <= 32 else -(-bit // 32) * 32
 
 
 def _kernels(program: typed.Program) -> dict[str, frozenset[str]]:
@@ -174,7 +186,7 @@ def mbarriers_reached(
 
 def area_of(numbers: Iterable[int], mbarriers: Mapping[int, Mbarrier]) -> int:
     """How many 8-byte objects an area for these mbarriers holds."""
-    return max((mbarriers[n].first + mbarriers[n].copies for n in numbers), default=0)
+    return max((mbarriers[n].first + mbarriers[n].size for n in numbers), default=0)
 
 
 def initialisation(

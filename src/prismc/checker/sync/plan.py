@@ -126,6 +126,11 @@ class SyncOperation(Record):
     `unit` threads, counted in the block, uses `barrier + g` (0: the block has one). `at` is the
     access that needs it (the `#line` it gets). `registers` are the ids of the arrays that products
     have before a wait for them, or behind a fence.
+
+    An mbarrier has a place for each slot of a ring: `slot` is the one that is meant. In a pipeline
+    that is written as one step (`turns`) it counts from the slot of the iteration. An operation
+    that `is_behind` is for the iteration before, if there is one. One that stands at a loop for the
+    threads [start, end) of its code alone, which run a copy of it, names them as its `arm`.
     """
 
     number: int
@@ -139,19 +144,25 @@ class SyncOperation(Record):
     edges: tuple[Edge, ...]
     registers: tuple[int, ...] = ()
     unit: int = 0
+    slot: int = 0
+    turns: bool = False
+    is_behind: bool = False
+    arm: tuple[int, int] | None = None
 
 
 class Mbarrier(Record):
-    """Mbarriers of one purpose (PTX ISA, "mbarrier"): one for each of `copies` units of the block
-    that wait apart, side by side in the area for mbarriers in a kernel's shared memory.
+    """Mbarriers of one purpose (PTX ISA, "mbarrier"): one for each of `slots` slots of a ring and
+    of `copies` units of the block that wait apart, side by side in the area for mbarriers in a
+    kernel's shared memory.
 
     Threads of unit u, counted in the block by `unit` threads (0: there is one), use number
-    `first + u` of the area. `arrivals` complete a phase. Waiters that arrive themselves wait with
-    the state that their arrival gave, and `phase` is -1. Others wait by parity: it is bit `phase`
-    of a register of theirs, which starts as `has_credit` (the first wait then passes at once) and
-    turns over after each wait. `is_async` tells that bulk copies arrive too, or other blocks.
-    Blocks of a cluster have it in common as far as `blocks` of them bring what it counts; with
-    `is_remote` each arrival is one at the mbarriers of all of them.
+    `first + slot * copies + u` of the area. `arrivals` complete a phase. Waiters that arrive
+    themselves wait with the state that their arrival gave, and `phase` is -1. Others wait by
+    parity: it is bit `phase + slot` of a register of theirs (one word holds those of all slots),
+    which starts as `has_credit` (the first wait then passes at once) and turns over after each
+    wait. `is_async` tells that bulk copies arrive too, or other blocks. Blocks of a cluster have it
+    in common as far as `blocks` of them bring what it counts; with `is_remote` each arrival is one
+    at the mbarriers of all of them.
     """
 
     number: int
@@ -164,19 +175,66 @@ class Mbarrier(Record):
     is_async: bool = False
     blocks: int = 1
     is_remote: bool = False
+    slots: int = 1
+
+    @property
+    def size(self) -> int:
+        """How many 8-byte objects it takes."""
+        return self.copies * self.slots
+
+
+class LoadMbarrier(Value):
+    """Where the bulk loads of a scope complete: the mbarrier's number and its slot, which counts
+    from the iteration's where it `turns`."""
+
+    barrier: int
+    slot: int
+    turns: bool
+
+
+class Shape(Enum):
+    """How the loop of a pipeline is written, and why."""
+
+    FEW = "unrolled: its steps are few and small"
+    UNLIKE = "unrolled: its steps wait at different places"
+    NESTED = "unrolled: another pipeline stands in it or around it"
+    LARGE = "one step with the slot in a register: unrolled it would be large"
+    BEHIND = "one step with the slot in a register: products are waited for one step later"
+
+    @property
+    def is_rolled(self) -> bool:
+        return self in (Shape.LARGE, Shape.BEHIND)
+
+
+class Pipeline(Record):
+    """The shape of a pipeline, by the id of its loop. Where products run on, the threads [start,
+    end) of the loop's code, its `arm`, hand over the arrays with ids `registers` in front of it."""
+
+    loop: int
+    at: Span
+    slots: int
+    shape: Shape
+    registers: tuple[int, ...] = ()
+    arm: tuple[int, int] = (0, 0)
 
 
 class InstancePlan(Record):
     """The operations of one instance, in the order of the text. The loops with ids `projected` are
     written once for each class of warps that take the same arms of the splits in them, and so are
     the splits among these ids, with all that follows them in their bodies.
-    `completions` tells the number of the mbarrier that counts the bulk loads of each asynchronous
-    scope, by its id."""
+    `completions` tells the mbarrier that counts the bulk loads of each asynchronous scope, by its
+    id. Of a pipeline that is written as one step only the operations of that step are there."""
 
     symbol: str
     operations: tuple[SyncOperation, ...]
     projected: tuple[int, ...] = ()
-    completions: Mapping[int, int] = MappingProxyType({})
+    completions: Mapping[int, LoadMbarrier] = MappingProxyType({})
+    pipelines: tuple[Pipeline, ...] = ()
+
+    @property
+    def rolled(self) -> dict[int, Pipeline]:
+        """The loops that are written as one step, by their ids."""
+        return {one.loop: one for one in self.pipelines if one.shape.is_rolled}
 
 
 class SyncPlan(Record):
@@ -190,18 +248,21 @@ class SyncPlan(Record):
     @property
     def areas(self) -> dict[str, int]:
         """How many 8-byte objects the areas for mbarriers hold, by the kernel."""
-        ends = {number: one.first + one.copies for number, one in self.mbarriers.items()}
+        ends = {number: one.first + one.size for number, one in self.mbarriers.items()}
         return {symbol: max(map(ends.__getitem__, found)) for symbol, found in self.reached.items()}
 
     @property
     def phases(self) -> int:
         """The bits of the register of phases, which is the same in all functions."""
-        return max((one.phase for one in self.mbarriers.values()), default=-1) + 1
+        waited = (one for one in self.mbarriers.values() if one.phase >= 0)
+        return max((one.phase + one.slots for one in waited), default=0)
 
     def credits(self, kernel: str) -> frozenset[int]:
         """The bits that are set when a kernel starts."""
         mbarriers = (self.mbarriers[number] for number in self.reached.get(kernel, ()))
-        return frozenset(one.phase for one in mbarriers if one.has_credit)
+        return frozenset(
+            one.phase + slot for one in mbarriers if one.has_credit for slot in range(one.slots)
+        )
 
     def numbers(self) -> tuple[int, ...]:
         """The numbers of all operations that can be left out, ascending. A vote cannot: its answer

@@ -22,6 +22,7 @@ from prismc.checker.sync.graph import Graph, Loop, nodes_in
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.handover import Handover, plan_handover
+from prismc.checker.sync.lag import plan_lags
 from prismc.checker.sync.leaving import plan_leaving
 from prismc.checker.sync.liveness import BlockedPlan, check_liveness
 from prismc.checker.sync.loads import load_barriers
@@ -29,6 +30,7 @@ from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
 from prismc.checker.sync.place import Planned as Placed
 from prismc.checker.sync.plan import SyncPlan
+from prismc.checker.sync.product_fences import plan_product_fences
 from prismc.checker.sync.project import projected_loops, projected_tails
 from prismc.checker.sync.protocol import protocol_of
 from prismc.checker.sync.races import report_meetings
@@ -185,19 +187,23 @@ def _plan(
     report_overlaps(graph, conflicts, barriers, told, sink)
     report_meetings(conflicts, barriers, sink)
     report_clashes(between.left, sink, is_cooperative=_is_cooperative(instance))
+    projected = (
+        *projected_loops(graph, handover.loops, barriers),
+        *projected_tails(body.statements, graph, barriers),
+    )
+    waits = {**groups.reasons, **handover.reasons, **between.reasons, **passing.reasons}
     loops = {node.loop: node.span for node in nodes_in(graph.top.body) if isinstance(node, Loop)}
     found = Planned(
         graph=graph,
         barriers=barriers,
         fences=plan_fences(graph, conflicts, barriers),
         loads=loads,
-        waits={**groups.reasons, **handover.reasons, **between.reasons, **passing.reasons},
+        waits=waits,
         block_threads=built.block_threads,
         loops=loops,
-        projected=(
-            *projected_loops(graph, handover.loops, barriers),
-            *projected_tails(body.statements, graph, barriers),
-        ),
+        projected=projected,
+        product_fences=plan_product_fences(graph, body),
+        lags=plan_lags(graph, conflicts, waits, projected, is_kernel=instance.is_kernel),
     )
     _check_liveness(found)
     summary = _summary(body, built, verdict)

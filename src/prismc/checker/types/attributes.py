@@ -13,6 +13,7 @@ from prismc.checker.types.call_errors import (
     UnknownAttribute,
 )
 from prismc.checker.types.context import UNKNOWN, is_refused
+from prismc.checker.types.effects import Effects, Extent
 from prismc.checker.types.model import BOOLEAN, PointerType
 from prismc.checker.types.pipelines import Pipelines
 from prismc.checker.types.signature import Launch
@@ -271,7 +272,7 @@ class Attributes(Pipelines):
 
     # ------------------------------------------------------------------ effects
 
-    def effects(self, node: Declared) -> typed.Effects | None:
+    def effects(self, node: Declared) -> Effects | None:
         """`@effects(..)`, None without it."""
         attribute = self._attribute(node, "effects")
         if attribute is None:
@@ -281,7 +282,7 @@ class Attributes(Pipelines):
         whole: dict[str, Perspective | None] = {"scope": None, "syncs": None}
         completes: Completion | None = None
         size: typed.Expression | None = None
-        extents: list[typed.Extent] = []
+        extents: list[Extent] = []
         for effect in attribute.arguments:
             name = self._effect_name(effect)
             if name is None or not isinstance(effect, ast.Call):
@@ -296,7 +297,7 @@ class Attributes(Pipelines):
                 completes, size = self._completion_of(effect)
             else:
                 words[name] += self._effect_words(effect)
-        return typed.Effects(
+        return Effects(
             reads=tuple(variables["reads"]),
             writes=tuple(variables["writes"]),
             scope=whole["scope"],
@@ -336,7 +337,7 @@ class Attributes(Pipelines):
 
     def _extent_of(
         self, effect: ast.Call, named: list[typed.Variable], *, is_write: bool
-    ) -> Iterator[typed.Extent]:
+    ) -> Iterator[Extent]:
         """`writes(p, element = i, bytes = n)`: no more than n bytes from element i on."""
         parts = {one.name.text: one.value for one in effect.named}
         if not parts:
@@ -356,7 +357,7 @@ class Attributes(Pipelines):
         first = None if element is None else self.require_integer(element, "an element")
         size = self.require_integer(parts["bytes"], "a number of bytes")
         if not is_refused(size) and (first is None or not is_refused(first)):
-            yield typed.Extent(parameter=named[0], is_write=is_write, element=first, bytes=size)
+            yield Extent(parameter=named[0], is_write=is_write, element=first, bytes=size)
 
     def _completion_of(self, effect: ast.Call) -> tuple[Completion | None, typed.Expression | None]:
         """What ends the effects: a group, or an mbarrier that counts `bytes = e`."""

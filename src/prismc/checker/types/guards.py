@@ -59,6 +59,7 @@ class Guard:
                 body=statements,
                 otherwise=(),
                 is_iteration=is_iteration,
+                is_guard=True,
             ),
         )
 

@@ -18,12 +18,13 @@ from prismc.checker.types.constructs import Constructs
 from prismc.checker.types.context import UNKNOWN
 from prismc.checker.types.declarations import Made
 from prismc.checker.types.guards import Guard
-from prismc.checker.types.model import PointerType
+from prismc.checker.types.model import INT, PointerType
 from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.pipeline_errors import BadRing
 from prismc.checker.types.regions import check_regions
 from prismc.checker.types.ring_paths import check_paths
 from prismc.checker.types.ring_threads import run_apart
+from prismc.checker.types.turns import Turns
 from prismc.frontend import ast
 from prismc.frontend.walk import walk
 from prismc.source.record import Record, replace
@@ -72,7 +73,7 @@ class Pipelines(Constructs):
             steps.append(self._region(node, rings, over, first, ahead, produces=True))
             steps.append(self._region(node, rings, over, first, slot, produces=False))
         self._judge((steps[-2],), (steps[-1],))
-        return (*prologue, self._loop(node, variable, over, slots, steps))
+        return (*prologue, self._loop(node, variable, over, rings, steps, has_tail=True))
 
     def _apart(self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], over: Range) -> Made:
         """The form for regions that run in different warps; nothing if they do not."""
@@ -94,7 +95,7 @@ class Pipelines(Constructs):
             if slot:
                 body = Guard(self, self._exists(declared, over)).under(body, is_iteration=True)
             steps.append(typed.Block(id=self.id(), span=node.span, body=(declared, *body)))
-        return (self._loop(node, variable, over, slots, steps),)
+        return (self._loop(node, variable, over, rings, steps, has_tail=False),)
 
     def _tried(self, node: ast.Pipeline) -> Made:
         """The regions alone, for what can be said about them."""
@@ -168,10 +169,23 @@ class Pipelines(Constructs):
         node: ast.Pipeline,
         variable: typed.Variable,
         over: Range,
-        slots: int,
+        rings: tuple[typed.Variable, ...],
         steps: list[typed.Statement],
+        *,
+        has_tail: bool,
     ) -> typed.For:
         """The loop of one step for each slot."""
+        slots, at = rings[0].slots, node.variable.span
+        slot = self._local("slot", self.constant(at, INT, 0), at)
+        turns = Turns(
+            rings=rings,
+            slots=slots,
+            length=len(steps) // slots,
+            step=self._again(over.step),
+            slot=slot,
+            advance=self._advance(slot, slots, at),
+            has_tail=has_tail,
+        )
         return typed.For(
             id=self.id(),
             span=node.span,
@@ -181,7 +195,23 @@ class Pipelines(Constructs):
             step=self._times(over.step, slots),
             unroll=False,
             body=tuple(steps),
+            turns=turns,
         )
+
+    def _advance(self, slot: typed.Variable, slots: int, at: Span) -> typed.Assign:
+        """`slot = slot + 1 if slot < slots - 1 else 0`."""
+        following = self.combine("+", self.read(at, slot), self.constant(at, INT, 1), at, at)
+        last = self.constant(at, INT, slots - 1)
+        value = typed.Conditional(
+            id=self.id(),
+            span=at,
+            type=INT,
+            value=following,
+            condition=self.combine("<", self.read(at, slot), last, at, at),
+            otherwise=self.constant(at, INT, 0),
+        )
+        place = typed.VariablePlace(id=self.id(), span=at, type=INT, variable=slot)
+        return typed.Assign(id=self.id(), span=at, place=place, operator="", value=value)
 
     def _times(self, step: typed.Expression, number: int) -> typed.Expression:
         count = self.constant(step.span, step.type, number)

@@ -13,16 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from prismc.checker.types.model import Type
 from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.signature import Launch, Result
 from prismc.diagnostics.problem import Related
-from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Perspective
 from prismc.hardware.swizzles import Swizzle
 from prismc.source.record import Record
 from prismc.source.span import Span
+
+if TYPE_CHECKING:
+    from prismc.checker.types.effects import Effects
+    from prismc.checker.types.turns import Turns
 
 # --------------------------------------------------------------------------- variables
 
@@ -345,13 +349,14 @@ class Block(Statement):
 
 
 class If(Statement):
-    """With `is_iteration` the condition is that an iteration of a pipeline exists: what fills a
-    slot and what waits for it run both or not at all."""
+    """With `is_guard` the condition is that an iteration of a pipeline exists; with `is_iteration`
+    what fills a slot and what waits for it run both or not at all."""
 
     condition: Expression
     body: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
     is_iteration: bool = False
+    is_guard: bool = False
 
 
 class While(Statement):
@@ -360,7 +365,8 @@ class While(Statement):
 
 
 class For(Statement):
-    """The bounds are evaluated once; `unroll` asks for `#pragma unroll`."""
+    """The bounds are evaluated once; `unroll` asks for `#pragma unroll`. With `turns` it is the
+    loop of a pipeline."""
 
     variable: Variable
     start: Expression
@@ -368,6 +374,7 @@ class For(Statement):
     step: Expression
     unroll: bool
     body: tuple[Statement, ...]
+    turns: Turns | None = None
 
 
 class Break(Statement):
@@ -509,36 +516,6 @@ class InstanceKind(Enum):
     DEVICE = "device function"
     EXPRESSION = "expression function"
     UNSAFE = "unsafe function"
-
-
-class Extent(Record):
-    """What of a parameter's memory is read or written (`is_write`): `bytes` bytes from `element`
-    on, both over the parameters. Without it, anything."""
-
-    parameter: Variable
-    is_write: bool
-    element: Expression | None
-    bytes: Expression
-
-
-class Effects(Record):
-    """What `@effects(..)` declares, names resolved; None in an instance means undeclared.
-
-    Accesses through `atomic` parameters are atomic among the threads of `scope`; `needs` holds
-    words as written. With `completes` the effects on `async` parameters, and the reads, end later;
-    `bytes`, over the parameters, is what an mbarrier counts.
-    """
-
-    reads: tuple[Variable, ...]
-    writes: tuple[Variable, ...]
-    scope: Perspective | None
-    syncs: Perspective | None
-    agent: Agent
-    completes: Completion | None
-    bytes: Expression | None
-    needs: tuple[str, ...]
-    span: Span
-    extents: tuple[Extent, ...] = ()
 
 
 class Instance(Record):

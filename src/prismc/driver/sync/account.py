@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
-from prismc.checker.sync.plan import MBARRIER_KINDS, Access, Edge, SyncKind, SyncOperation, Where
+from prismc.checker.sync.plan import (
+    MBARRIER_KINDS,
+    Access,
+    Edge,
+    Pipeline,
+    SyncKind,
+    SyncOperation,
+    SyncPlan,
+    Where,
+)
 from prismc.checker.sync.requirements import Requirement
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
@@ -83,6 +92,15 @@ class Operation(Record):
         return f"{self.kind} of {self.threads}"
 
 
+class Shaped(Record):
+    """How the loop of the pipeline in line `line` is written, and why."""
+
+    line: int
+    slots: int
+    is_one_step: bool
+    words: str
+
+
 class Function(Record):
     """A function of the program; `settled` tells memory that needs no operation, and why,
     `required` what its callers put in order."""
@@ -95,6 +113,7 @@ class Function(Record):
     operations: tuple[Operation, ...]
     settled: tuple[tuple[str, str], ...]
     required: tuple[Requirement, ...]
+    pipelines: tuple[Shaped, ...]
 
     @property
     def count(self) -> str:
@@ -157,7 +176,7 @@ def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...
         checked.program, checked.perspectives, checked.memory, checked.settings, checked.plan
     )
     functions = [
-        _function(account, checked.program, session.files)
+        _function(account, checked.program, checked.plan, session.files)
         for account in told
         if account.operations or account.instance.span.file == session.root
     ]
@@ -165,7 +184,9 @@ def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...
     return tuple(functions)
 
 
-def _function(account: FunctionAccount, program: typed.Program, files: Files) -> Function:
+def _function(
+    account: FunctionAccount, program: typed.Program, plan: SyncPlan, files: Files
+) -> Function:
     instance = account.instance
     spans = {s.id: s.span for s in statements_in(program.bodies[instance.symbol].statements)}
     first = files.position(instance.requires_span).line
@@ -179,6 +200,17 @@ def _function(account: FunctionAccount, program: typed.Program, files: Files) ->
         operations=tuple(_operation(each, spans, files) for each in account.operations),
         settled=tuple((item.root, item.why.value) for item in account.settled),
         required=account.required,
+        pipelines=tuple(_shaped(one, files) for one in plan.instances[instance.symbol].pipelines),
+    )
+
+
+def _shaped(pipeline: Pipeline, files: Files) -> Shaped:
+    shape = pipeline.shape
+    return Shaped(
+        line=files.position(pipeline.at).line,
+        slots=pipeline.slots,
+        is_one_step=shape.is_rolled,
+        words=shape.value,
     )
 
 
@@ -211,12 +243,21 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
 def _instruction(operation: SyncOperation, ptx: str) -> str:
     """The instruction with its numbers; the mask of a warp barrier depends on the lane."""
     if operation.kind in MBARRIER_KINDS:
-        named = ptx.replace("[mbarrier]", f"[mbarrier {operation.barrier}]")
+        named = ptx.replace("[mbarrier]", f"[mbarrier {operation.barrier}{_slot(operation)}]")
         return named.replace("count", str(operation.count))
     if not operation.barrier:
         return ptx.replace("count", str(operation.count))
     first = f"{operation.barrier} + group" if operation.unit else str(operation.barrier)
     return ptx.replace("barrier, count", f"{first}, {operation.count}")
+
+
+def _slot(operation: SyncOperation) -> str:
+    """Which of an mbarrier's slots, where a register tells the one of the iteration."""
+    if not operation.turns:
+        return ""
+    if operation.is_behind:
+        return ", slot before"
+    return f", slot + {operation.slot}" if operation.slot else ", slot"
 
 
 def _reason(edge: Edge, files: Files, kind: SyncKind) -> Reason:

@@ -33,6 +33,10 @@ def _function(function: Function) -> Json:
         "first_line": function.first_line,
         "last_line": function.last_line,
         "operations": [_operation(each) for each in function.operations],
+        "pipelines": [
+            {"line": one.line, "slots": one.slots, "one_step": one.is_one_step, "why": one.words}
+            for one in function.pipelines
+        ],
         "without_operation": [{"root": root, "why": why} for root, why in function.settled],
     }
 

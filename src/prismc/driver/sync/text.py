@@ -15,6 +15,7 @@ from prismc.driver.sync.account import (
     Proof,
     Ranges,
     Reason,
+    Shaped,
     Side,
     Witness,
 )
@@ -26,6 +27,7 @@ _GROUPS = "a wait counts groups of copies, and this ends one"
 _WHY = {
     SyncKind.MBARRIER_INIT.value: "nobody can arrive or wait before it",
     SyncKind.BLOCK_VOTE.value: "tells all threads whether their block is the last",
+    SyncKind.FENCE_PRODUCTS.value: "the code may have touched the registers of the products",
 }
 NOTHING = "no function here touches memory\n"
 
@@ -42,6 +44,7 @@ def _function(function: Function, files: Files, style: Style) -> str:
         lines += _source(function, files, style)
         for operation in function.operations:
             lines += ["", *_operation(operation, function, style)]
+    lines += [f"  {shaped_words(one)}" for one in function.pipelines]
     lines += [f"  {line}" for line in why_settled(function)]
     return "\n".join(lines) + "\n"
 
@@ -72,6 +75,11 @@ def show_proof(proof: Proof) -> str:
 def witness_words(witness: Witness) -> str:
     """A finding on one line."""
     return f"{witness.kind}: {witness.message}, {witness.place} ({witness.schedule})"
+
+
+def shaped_words(pipeline: Shaped) -> str:
+    """`the pipeline of line 9 (4 slots) is unrolled: its steps are few and small`."""
+    return f"the pipeline of line {pipeline.line} ({pipeline.slots} slots) is {pipeline.words}"
 
 
 def why_settled(function: Function) -> Iterator[str]:

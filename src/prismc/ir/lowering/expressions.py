@@ -11,6 +11,7 @@ from prismc.ir.lowering.builtins import lower_builtin
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.indices import as_index, combine_indices, is_wide
 from prismc.ir.lowering.positions import Hidden
+from prismc.ir.lowering.turns import turned_slot, turned_view
 from prismc.ir.lowering.types import lower_element, lower_type
 from prismc.ir.lowering.views import IndexMap, View, layout_of
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, Extract, UnaryOperator
@@ -252,11 +253,7 @@ class Expressions:
             case typed.Read(variable=variable):
                 binding = self._frame.values[variable]
             case typed.Slot(variable=variable, index=index):
-                binding = self._frame.values[variable]
-                if variable.layout is not None:
-                    binding = self._frame.slots[variable][index]
-                elif index and isinstance(binding, View):
-                    binding = self._moved(binding, self._slot_offset(variable, index))
+                binding = self._slot(variable, index)
             case typed.Call():
                 base, offset = calls.lower_call(self._frame, self, pointer)
                 return View(base, offset, layout=layout_of(pointer.type))
@@ -266,11 +263,22 @@ class Expressions:
             raise TypeError(f"`{variable.name}` is no pointer")
         return binding
 
-    def _slot_offset(self, slots: typed.Variable, index: int) -> Value:
+    def _slot(self, slots: typed.Variable, index: int) -> View:
+        """A slot of a shared array; of a ring in a pipeline's step, `index` further."""
+        frame, first = self._frame, self._frame.values[slots]
+        assert isinstance(first, View), "shared arrays are pointers"
+        turns = frame.turn is not None and slots in frame.turn.turns.rings
+        if slots.layout is not None:
+            return turned_view(frame, slots, index) if turns else frame.slots[slots][index]
+        if not turns and not index:
+            return first
         length, of = 1, slots.type
         while isinstance(of, model.ArrayType):
             length, of = length * of.length, of.element
-        return self._builder.constant(index * length)
+        if not turns:
+            return self._moved(first, self._builder.constant(index * length))
+        size, slot = self._builder.constant(length), turned_slot(frame, index)
+        return self._moved(first, self._builder.binary(BinaryOperator.MUL, slot, size))
 
     def offset(self, view: View, by: typed.Expression) -> View:
         """The view that begins at element `by` of `view`."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.types import model
+from prismc.checker.types.turns import Turns
 from prismc.checker.types.typed import Instance, Variable
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import BLOCK, Level, Perspective
@@ -33,6 +34,7 @@ from prismc.ir.types import (
     Type,
     VectorType,
 )
+from prismc.source.record import Record
 
 
 class LoweredFunction:
@@ -73,6 +75,14 @@ class RangedBuilder(Builder):
         return (operator, *names)
 
 
+class Turn(Record):
+    """A pipeline that is written as one step; `has_previous` is whether there is an iteration
+    before this one (behind the loop: whether there was any)."""
+
+    turns: Turns
+    has_previous: Value
+
+
 class Frame:
     """The state of one function's lowering.
 
@@ -111,6 +121,11 @@ class Frame:
         self.only: Class | None = None
         # Shared arrays with layouts: one view a slot, since a layout counts from the slot's start.
         self.slots: dict[Variable, tuple[View, ...]] = {}
+        # Bytes to the copy of a shared array that this thread's unit has.
+        self.copies: dict[Variable, Value] = {}
+        self.rolled = plan.rolled if plan is not None else {}
+        # In a pipeline that is written as one step, and right behind it.
+        self.turn: Turn | None = None
         # Of the asynchronous scope around whose bulk loads an mbarrier counts: its shared address,
         # and the bytes that were issued.
         self.loads: tuple[Value, Value] | None = None

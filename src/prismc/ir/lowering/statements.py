@@ -7,17 +7,25 @@ from functools import partial
 
 from prismc.checker.sync.plan import Where
 from prismc.checker.types import model, typed
+from prismc.checker.types.turns import Turns, steps_of
 from prismc.hardware.groups import Level
+from prismc.ir.analysis.ranges import Range
 from prismc.ir.core import Value
 from prismc.ir.lowering import calls
 from prismc.ir.lowering.asserts import Asserts, Checks, lower_assert, lower_assumption
 from prismc.ir.lowering.control import Control
 from prismc.ir.lowering.expressions import Expressions
-from prismc.ir.lowering.frame import Frame
+from prismc.ir.lowering.frame import Frame, Turn
 from prismc.ir.lowering.places import Places, Target
 from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.projection import Class, classes_of
-from prismc.ir.lowering.sync import Placed, apply_plan, begin_loads
+from prismc.ir.lowering.sync import (
+    Placed,
+    apply_in_arm,
+    apply_plan,
+    begin_loads,
+    hand_over_in_arm,
+)
 from prismc.ir.lowering.types import lower_array, lower_element, lower_pointer
 from prismc.ir.lowering.views import IndexMap, View
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
@@ -26,6 +34,7 @@ from prismc.ir.ops.intrinsic import Asm, CudaText
 from prismc.ir.ops.memory import ArrayAlloc, ArrayCopy, ArrayFill, ArrayStore, SharedView
 from prismc.ir.ops.sync import LastBlock
 from prismc.ir.types import BOOLEAN, INT, ScalarType, Space, Type, VectorType
+from prismc.source.record import replace
 
 # Lowers a list of statements.
 Lower = Callable[[Sequence[typed.Statement]], None]
@@ -127,10 +136,8 @@ class Statements:
                 self._control.branch(
                     value, carried, partial(self.body, body), partial(self.body, otherwise)
                 )
-            case typed.While(body=body):
-                self._control.repeat(statement, partial(self.body, body))
-            case typed.For(body=body):
-                self._control.count(statement, partial(self.body, body))
+            case typed.While() | typed.For():
+                self._loop(statement)
             case typed.Group():
                 self._group(statement)
             case typed.Finish():
@@ -145,6 +152,44 @@ class Statements:
                 self._frame.loads = outer
             case _:
                 raise TypeError(f"no statement: {type(statement).__name__}")
+
+    def _loop(self, loop: typed.While | typed.For) -> None:
+        """A loop, with what stands at it in the copy for one class of warps alone."""
+        frame, outer = self._frame, self._frame.turn
+        apply_in_arm(frame, self._placed, Where.BEFORE, loop.id)
+        self._builder.span = loop.span
+        if isinstance(loop, typed.While):
+            self._control.repeat(loop, partial(self.body, loop.body))
+        elif loop.turns is not None and loop.id in frame.rolled:
+            self._one_step(loop, loop.turns)
+        else:
+            self._control.count(loop, partial(self.body, loop.body))
+        if not self._builder.has_ended:
+            apply_in_arm(frame, self._placed, Where.AFTER, loop.id)
+        frame.turn = outer
+
+    def _one_step(self, loop: typed.For, turns: Turns) -> None:
+        """A pipeline as its first step, which each iteration runs with a slot of its own."""
+        frame, builder = self._frame, self._builder
+        frame.values[turns.slot] = builder.constant(0)
+        start, stop = (self._expressions.value(bound) for bound in (loop.start, loop.stop))
+        is_downward = isinstance(loop.step, typed.Constant) and loop.step.value < 0
+        step = replace(loop, step=turns.step, body=(*steps_of(loop)[0], turns.advance))
+        pipeline = frame.rolled[loop.id]
+        hand_over_in_arm(frame, pipeline.registers, pipeline.arm, loop.span)
+
+        def body() -> None:
+            slot, counter = frame.values[turns.slot], frame.values[loop.variable]
+            assert isinstance(slot, Value), "a slot is a number"
+            assert isinstance(counter, Value), "a loop counts"
+            frame.ranges.set(slot, Range(0, turns.slots - 1))
+            previous = builder.compare(Comparison.NE, counter, start)
+            frame.turn = Turn(turns=turns, has_previous=previous)
+            self.body(step.body)
+
+        self._control.count(step, body)
+        order = Comparison.GT if is_downward else Comparison.LT
+        frame.turn = Turn(turns=turns, has_previous=builder.compare(order, start, stop))
 
     # ------------------------------------------------------------------ declarations
 
@@ -191,6 +236,8 @@ class Statements:
         array = frame.checked.memory.arrays[variable.id]
         pointer = model.PointerType(element=variable.type)
         offset = calls.copy_offset(frame, array.replicas, array.stride)
+        if offset is not None:
+            frame.copies[variable] = offset
         size = model.size_of(variable.type)
         layout = variable.layout.symbol if variable.layout is not None else ""
         slots = [

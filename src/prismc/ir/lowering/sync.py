@@ -8,6 +8,7 @@ from prismc.checker.sync.plan import (
     COMMITS,
     MBARRIER_KINDS,
     WAITS,
+    LoadMbarrier,
     Mbarrier,
     Position,
     SyncKind,
@@ -19,7 +20,9 @@ from prismc.hardware.asynchronous import Completion
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.positions import Hidden
+from prismc.ir.lowering.turns import turned_slot
 from prismc.ir.ops.arithmetic import BinaryOperator
+from prismc.ir.ops.control import If, Yield
 from prismc.ir.ops.mbarrier import (
     MbarrierArrive,
     MbarrierExpect,
@@ -48,6 +51,7 @@ from prismc.ir.ops.sync import (
     WarpBarrier,
 )
 from prismc.ir.types import UINT, ArrayType
+from prismc.source.span import Span
 
 Placed = Mapping[Position, tuple[SyncOperation, ...]]
 
@@ -74,33 +78,68 @@ def operations_by_position(plan: SyncPlan, symbol: str) -> Placed:
 def apply_plan(frame: Frame, placed: Placed, where: Where, anchor: int) -> None:
     """Build what the plan puts `where` of the statement with id `anchor`."""
     for operation in placed.get(Position(where=where, anchor=anchor), ()):
-        if operation.kind is SyncKind.BLOCK_VOTE:
-            continue  # part of the statement itself, which needs the answer
-        frame.builder.span = operation.at
-        if operation.kind is SyncKind.FENCE_PRODUCTS:
-            _hand_over(frame, operation)
-        frame.builder.add(_operation(frame, operation))
-        if operation.kind is SyncKind.WAIT_PRODUCTS:
-            _hand_over(frame, operation)
+        is_vote = (
+            operation.kind is SyncKind.BLOCK_VOTE
+        )  # part of the statement: it needs the answer
+        if not is_vote and operation.arm is None:
+            _apply(frame, operation)
 
 
-def _hand_over(frame: Frame, operation: SyncOperation) -> None:
+def hand_over_in_arm(
+    frame: Frame, registers: tuple[int, ...], arm: tuple[int, int], at: Span
+) -> None:
+    """Keep what is done to arrays in front of what follows, for the threads of an arm."""
+    if frame.only is not None and arm[0] <= frame.only.start and frame.only.end <= arm[1]:
+        _hand_over(frame, registers, at)
+
+
+def apply_in_arm(frame: Frame, placed: Placed, where: Where, anchor: int) -> None:
+    """Build what the plan puts `where` of a loop for the threads alone that the text is for."""
+    for operation in placed.get(Position(where=where, anchor=anchor), ()):
+        if operation.arm is not None and frame.only is not None:
+            start, end = operation.arm
+            if start <= frame.only.start and frame.only.end <= end:
+                _apply(frame, operation)
+
+
+def _apply(frame: Frame, operation: SyncOperation) -> None:
+    builder = frame.builder
+    builder.span = operation.at
+    if operation.kind is SyncKind.FENCE_PRODUCTS:
+        _hand_over(frame, operation.registers, operation.at)
+    if operation.is_behind and operation.kind is SyncKind.MBARRIER_ARRIVE:
+        assert frame.turn is not None, "what is behind is so in the loop of a pipeline"
+        builder.open()
+        builder.add(_operation(frame, operation))
+        builder.add(Yield(values=(), span=operation.at))
+        then = builder.close()
+        builder.open()
+        builder.add(Yield(values=(), span=operation.at))
+        condition, otherwise = frame.turn.has_previous, builder.close()
+        builder.add(If(condition=condition, then=then, otherwise=otherwise, span=operation.at))
+    else:
+        builder.add(_operation(frame, operation))
+    if operation.kind is SyncKind.WAIT_PRODUCTS:
+        _hand_over(frame, operation.registers, operation.at)
+
+
+def _hand_over(frame: Frame, registers: tuple[int, ...], at: Span) -> None:
     """Keep what is done to arrays on its side of a fence or a wait."""
     arrays = {variable.id: array for variable, array in frame.values.items()}
-    for register in operation.registers:
+    for register in registers:
         array = arrays.get(register)
         if isinstance(array, Value):
-            frame.builder.add(ArrayHandOver(array=array, span=operation.at))
+            frame.builder.add(ArrayHandOver(array=array, span=at))
 
 
 def begin_loads(frame: Frame, scope: int) -> tuple[Value, Value] | None:
     """The mbarrier that counts the bulk loads of an asynchronous scope, as a shared address, and
     the bytes that were issued: none yet. None for other scopes."""
     plan = frame.checked.plan.instances.get(frame.instance.symbol)
-    number = plan.completions.get(scope) if plan is not None else None
-    if number is None:
+    place = plan.completions.get(scope) if plan is not None else None
+    if place is None:
         return None
-    base, index = _place(frame, frame.checked.plan.mbarriers[number])
+    base, index = _place(frame, frame.checked.plan.mbarriers[place.barrier], place)
     builder, at = frame.builder, frame.builder.span
     address = Address(
         kind=AddressKind.SHARED, pointer=base, index=index, results=(Value(UINT),), span=at
@@ -112,14 +151,23 @@ def begin_loads(frame: Frame, scope: int) -> tuple[Value, Value] | None:
     return address.result, expected
 
 
-def _place(frame: Frame, mbarrier: Mbarrier) -> tuple[Value, Value]:
-    """The area of mbarriers, and the index of this thread's in it."""
-    base = frame.hidden_value(Hidden.MBARRIERS)
-    index = frame.builder.constant(mbarrier.first)
+def _place(
+    frame: Frame, mbarrier: Mbarrier, named: SyncOperation | LoadMbarrier
+) -> tuple[Value, Value]:
+    """The area of mbarriers, and the index of this thread's in it, of the slot that is meant."""
+    base, builder = frame.hidden_value(Hidden.MBARRIERS), frame.builder
+    first = mbarrier.first if named.turns else mbarrier.first + named.slot * mbarrier.copies
+    index = builder.constant(first)
+    if named.turns:
+        slot = turned_slot(frame, named.slot)
+        if mbarrier.copies > 1:
+            copies = builder.constant(mbarrier.copies)
+            slot = builder.binary(BinaryOperator.MUL, slot, copies)
+        index = builder.binary(BinaryOperator.ADD, slot, index) if first else slot
     if mbarrier.unit:
-        unit = frame.builder.constant(mbarrier.unit)
-        group = frame.builder.binary(BinaryOperator.DIV, frame.block_thread(), unit)
-        index = frame.builder.binary(BinaryOperator.ADD, index, group)
+        unit = builder.constant(mbarrier.unit)
+        group = builder.binary(BinaryOperator.DIV, frame.block_thread(), unit)
+        index = builder.binary(BinaryOperator.ADD, index, group)
     return base, index
 
 
@@ -173,10 +221,10 @@ def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
         base = frame.hidden_value(Hidden.MBARRIERS)
         index = frame.builder.constant(mbarrier.first)
         return MbarrierInit(
-            base=base, index=index, copies=mbarrier.copies, arrivals=mbarrier.arrivals,
+            base=base, index=index, copies=mbarrier.size, arrivals=mbarrier.arrivals,
             is_async=mbarrier.is_async, number=number, span=at,
         )  # fmt: skip
-    base, index = _place(frame, mbarrier)
+    base, index = _place(frame, mbarrier, operation)
     match operation.kind:
         case SyncKind.MBARRIER:
             return MbarrierSync(base=base, index=index, number=number, span=at)
@@ -196,7 +244,9 @@ def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
             return MbarrierExpect(base=base, index=index, bytes=count, number=number, span=at)
         case _:
             phases = frame.hidden_value(Hidden.PHASES)
+            slot = turned_slot(frame, operation.slot) if operation.turns else None
+            bit = mbarrier.phase if operation.turns else mbarrier.phase + operation.slot
             return MbarrierWait(
-                base=base, index=index, phases=phases, bit=mbarrier.phase, number=number,
+                base=base, index=index, phases=phases, slot=slot, bit=bit, number=number,
                 is_wide=mbarrier.blocks > 1, span=at,
             )  # fmt: skip

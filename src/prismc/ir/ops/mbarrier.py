@@ -57,13 +57,15 @@ class MbarrierExpect(Op):
 
 
 class MbarrierWait(Op):
-    """The thread waits for the phase that bit `bit` of `phases` tells, and turns the bit over; with
-    `is_wide` for what threads of other blocks did, too."""
+    """The thread waits for the phase that bit `bit` of `phases` tells (the one `slot` bits further,
+    in the same word, if there is a slot), and turns the bit over; with `is_wide` for what threads
+    of other blocks did, too."""
 
     spelling = "mbarrier.wait"
     base: Value
     index: Value
     phases: Value
+    slot: Value | None
     bit: int
     number: int
     is_wide: bool = False

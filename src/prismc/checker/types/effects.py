@@ -1,0 +1,39 @@
+"""What `@effects(..)` says of a function."""
+
+from __future__ import annotations
+
+from prismc.checker.types.typed import Expression, Variable
+from prismc.hardware.asynchronous import Agent, Completion
+from prismc.hardware.groups import Perspective
+from prismc.source.record import Record
+from prismc.source.span import Span
+
+
+class Extent(Record):
+    """What of a parameter's memory is read or written (`is_write`): `bytes` bytes from `element`
+    on, both over the parameters. Without it, anything."""
+
+    parameter: Variable
+    is_write: bool
+    element: Expression | None
+    bytes: Expression
+
+
+class Effects(Record):
+    """What `@effects(..)` declares, names resolved; None in an instance means undeclared.
+
+    Accesses through `atomic` parameters are atomic among the threads of `scope`; `needs` holds
+    words as written. With `completes` the effects on `async` parameters, and the reads, end later;
+    `bytes`, over the parameters, is what an mbarrier counts.
+    """
+
+    reads: tuple[Variable, ...]
+    writes: tuple[Variable, ...]
+    scope: Perspective | None
+    syncs: Perspective | None
+    agent: Agent
+    completes: Completion | None
+    bytes: Expression | None
+    needs: tuple[str, ...]
+    span: Span
+    extents: tuple[Extent, ...] = ()
