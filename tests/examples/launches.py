@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from prismc.emulator.schedule import Plan
 from support.running import Compiled, compile_file, compile_texts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -18,13 +19,23 @@ Random = np.random.Generator
 
 
 class Launch(NamedTuple):
-    """`output` names the array that must hold `expected`, to within `tolerance` of each element."""
+    """`output` names the array that must hold `expected`, to within `tolerance` of each element.
+    `kernel` is the one to launch, where the example has several."""
 
     blocks: int
     arguments: Mapping[str, Any]
     output: str
     expected: Array
     tolerance: Array
+    kernel: str | None = None
+
+    def run(self, program: Compiled, plan: Plan) -> str:
+        """What is wrong with what a launch leaves, or nothing.
+
+        Raises AssertionError when the emulator finds a fault.
+        """
+        found = program.run(self.blocks, self.arguments, self.kernel, plan)
+        return self.wrong(found[self.output])
 
     def wrong(self, found: Array) -> str:
         """What differs most, or nothing."""
@@ -97,15 +108,20 @@ def histogram(random: Random, pieces: int, blocks: int) -> Launch:
     return Launch(blocks, arguments, "bins", exact, np.zeros(256))
 
 
-def prefix_scan(random: Random, n: int) -> Launch:
-    x = random.integers(0, 1 << 32, n, np.uint32)
+def prefix_scan(random: Random, n: int, kind: int) -> Launch:
+    """`kind` is 1 for integers, 2 for floats."""
     blocks = -(-n // 4096)
-    arguments = {
-        "n": n, "x": x, "y": np.zeros(n, np.uint32), "ticket": np.zeros(1, np.uint32),
-        "status": np.zeros(blocks, np.uint64),
-    }  # fmt: skip
-    exact = np.cumsum(x, dtype=np.uint32).astype(np.float64)
-    return Launch(blocks, arguments, "y", exact, np.zeros(n))
+    arguments = {"n": n, "ticket": np.zeros(1, np.uint32), "status": np.zeros(blocks, np.uint64)}
+    if kind == 1:
+        x = random.integers(0, 1 << 32, n, np.uint32)
+        exact = np.cumsum(x, dtype=np.uint32).astype(np.float64)
+        arguments |= {"x": x, "y": np.zeros_like(x)}
+        return Launch(blocks, arguments, "y", exact, np.zeros(n), "prefix_scan")
+    x = _numbers(random, n)
+    # An element is added to in its thread, warp, block, and by at most each block before it.
+    bound = np.cumsum(np.abs(x), dtype=np.float64) * (40 + blocks) * 2.0**-24
+    arguments |= {"x": x, "y": np.zeros_like(x)}
+    return Launch(blocks, arguments, "y", np.cumsum(x, dtype=np.float64), bound, "prefix_scan_f32")
 
 
 def tf32_matmul(random: Random, m: int, n: int, k: int) -> Launch:
@@ -232,7 +248,8 @@ def _hopper_matmul(columns_of_tile: int) -> Callable[..., Launch]:
 
 class Sizes(NamedTuple):
     """How an example is launched: sizes of interest, and random ones up to `largest`, one or more
-    each. `faulty` is a size at which every barrier matters. `small` puts a smaller instance in the
+    each. `faulty` is a size at which every barrier matters, `faulty_too` one for another kernel.
+    `small` puts a smaller instance in the
     place of the exported one, launched by `make_small`. One that `is_slow` is run less often.
     `spare` numbers planned operations that the hardware can do without: a fence of registers stands
     before the products of every scope, and those after the first touch none in between."""
@@ -246,6 +263,7 @@ class Sizes(NamedTuple):
     target: str = "sm_80"
     is_slow: bool = False
     spare: tuple[int, ...] = ()
+    faulty_too: tuple[int, ...] = ()
 
     def launch_small(self, random: Random, *sizes: int) -> Launch:
         """A launch of `small_example`."""
@@ -258,7 +276,13 @@ LAUNCHES: dict[str, Sizes] = {
     "block_sum": Sizes(block_sum, ((1, 1), (5000, 3)), (3000, 3), (512, 1)),
     "row_softmax": Sizes(row_softmax, ((3, 1), (3, 300)), (3, 700), (1, 300)),
     "histogram": Sizes(histogram, ((0, 1), (1, 2), (700, 2)), (900, 3), (300, 1)),
-    "prefix_scan": Sizes(prefix_scan, ((1,), (4096,), (13000,)), (30000,), (9000,)),
+    "prefix_scan": Sizes(
+        prefix_scan,
+        ((1, 1), (4096, 1), (13000, 1), (9000, 2)),
+        (30000, 2),
+        (9000, 1),
+        faulty_too=(9000, 2),
+    ),
     "tf32_matmul": Sizes(
         tf32_matmul, ((16, 8, 8), (1, 1, 1), (35, 21, 19), (16, 8, 0)), (40, 30, 40), (16, 8, 16)
     ),
