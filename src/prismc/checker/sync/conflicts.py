@@ -66,6 +66,10 @@ class Conflict(Record):
         return "WAR" if self.earlier.kind is AccessKind.READ else "WAW"
 
 
+# Two sets of threads, of the earlier access and of the later one.
+Pair = tuple[int, int]
+
+
 class Looked(NamedTuple):
     """A node, its summary, and what is in conflict inside it with copies that may be pending."""
 
@@ -98,6 +102,7 @@ class Conflicts:
         self.has_others = has_others
         self.has_copies = has_copies
         self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
+        self._uncovered: dict[tuple[Meeting, Coverage, tuple[int, ...]], Pair | None] = {}
         self._settled: dict[tuple[Access, Coverage], bool] = {}
         self._tables: Known = {}
         self.steps: dict[Step, Summary] = {}
@@ -155,7 +160,10 @@ class Conflicts:
             order = order.completed(earlier.queue)
         if order is None:
             return None
-        found = _uncovered(meeting, order, units)
+        key = (meeting, order, units)
+        if key not in self._uncovered:
+            self._uncovered[key] = _uncovered(*key)
+        found = self._uncovered[key]
         if found is None:
             return None
         return Conflict(
@@ -292,7 +300,7 @@ def _between(crossed: Crossings) -> Between:
     return Between(ended=ended)
 
 
-def _uncovered(meeting: Meeting, order: Coverage, units: tuple[int, ...]) -> tuple[int, int] | None:
+def _uncovered(meeting: Meeting, order: Coverage, units: tuple[int, ...]) -> Pair | None:
     for first, second in meeting.classes:
         for unit in units:
             mine, other = first & unit, second & unit

@@ -340,10 +340,13 @@ def _join(first: Table, second: Table, found: dict[tuple[int, int], int]) -> Non
     """Note the threads that touch one element, different ones."""
     if first.keys().isdisjoint(second):
         return
+    # Of thousands of elements few differ in the threads that touch them.
+    meeting: dict[tuple[int, int], int] = {}
     for element, earlier in first.items():
-        later = second.get(element)
-        if later is not None:
-            _note(earlier, later, element[1], found)
+        if element in second:
+            meeting.setdefault((earlier, second[element]), element[1])
+    for (earlier, later), offset in meeting.items():
+        _note(earlier, later, offset, found)
 
 
 def _join_strided(
