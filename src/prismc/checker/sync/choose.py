@@ -44,7 +44,8 @@ class Planned(Record):
     """The barriers and fences of one function, and the waits and split barriers in its graph with
     their reasons; `loads` are the barriers of bulk loads. `block_threads` is the size of its block,
     `loops` are the lines of all loops by their ids, `projected` the statements to write once for
-    each class of warps, `lags` the loops whose products may run on."""
+    each class of warps, `copied` the barriers in
+    some of these, `lags` the loops whose products may run on."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]
@@ -54,12 +55,13 @@ class Planned(Record):
     block_threads: int
     loops: Mapping[int, Span]
     projected: tuple[int, ...]
+    copied: frozenset[Barrier]
     product_fences: tuple[ProductFence, ...]
     lags: Mapping[int, Lag]
 
     def is_block(self, barrier: Barrier) -> bool:
-        """Whether a barrier is one of the whole block."""
-        return barrier.size == self.block_threads
+        """Whether a barrier is one of the whole block, at one place in the text."""
+        return barrier.size == self.block_threads and barrier not in self.copied
 
     def is_cluster(self, barrier: Barrier) -> bool:
         """Whether a barrier is one of several blocks."""

@@ -4,12 +4,14 @@ Nothing in the code around the arms may make all warps wait for one another, for
 would have to meet in the middle of it. Of loops, the outermost around split barriers is taken, so
 that a persistent kernel's outer loop is projected as a whole. A `split` whose arms take registers
 from one another is projected with all that follows it, for ptxas obeys `setmaxnreg` only where the
-code after it belongs to one class (it tells so with note C7507).
+code after it belongs to one class (it tells so with note C7507). Barriers of the block in it become
+ones with a number and a count, which threads may come to from different copies (PTX ISA,
+"barrier"), while `__syncthreads()` is one place in the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.graph import (
@@ -42,16 +44,23 @@ def projected_loops(
     return tuple(_in(graph.top.body, graph.top, changed, places, graph.block))
 
 
-def projected_tails(
-    body: tuple[typed.Statement, ...], graph: Graph, barriers: Collection[Barrier]
-) -> tuple[int, ...]:
+def projected_tails(body: tuple[typed.Statement, ...], graph: Graph) -> tuple[int, ...]:
     """The ids of the splits to project with all that follows them in their bodies."""
-    places = _meetings(graph, barriers)
     return tuple(
         tail[0].id
         for tail in _tails(body)
-        if not _tail_meets({each.id for each in statements_in(tail)}, graph, places)
+        if not _calls_meet({each.id for each in statements_in(tail)}, graph)
     )
+
+
+def copied_barriers(
+    body: tuple[typed.Statement, ...], tails: Collection[int], barriers: Iterable[Barrier]
+) -> frozenset[Barrier]:
+    """The barriers in such tails: threads come to them from several copies of the code."""
+    inside = {
+        each.id for tail in _tails(body) if tail[0].id in tails for each in statements_in(tail)
+    }
+    return frozenset(one for one in barriers if one.insertion.position.anchor in inside)
 
 
 def _meetings(graph: Graph, barriers: Collection[Barrier]) -> set[tuple[Node, bool]]:
@@ -103,14 +112,15 @@ def _sets_registers(arm: typed.Arm) -> bool:
     )
 
 
-def _tail_meets(ids: set[int], graph: Graph, places: set[tuple[Node, bool]]) -> bool:
-    """Whether all threads of a region wait for one another in statements with these ids."""
+def _calls_meet(ids: set[int], graph: Graph) -> bool:
+    """Whether all threads of a region wait for one another inside of statements with these ids:
+    in a call, at `finish`, or for the grid."""
     regions = [graph.top, *(n for n in nodes_in(graph.top.body) if isinstance(n, Region))]
     for region in regions:
         own = _own(region.body, region, graph.block)
         found = [node for node in own if node.before.anchor in ids]
         if found:
-            return any(_waits_at(node, places) for node in found)
+            return any(_waits_at(node, set()) for node in found)
     return False
 
 

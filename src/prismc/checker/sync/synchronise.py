@@ -31,7 +31,7 @@ from prismc.checker.sync.passing import Passing, plan_passing
 from prismc.checker.sync.place import Planned as Placed
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.product_fences import plan_product_fences
-from prismc.checker.sync.project import projected_loops, projected_tails
+from prismc.checker.sync.project import copied_barriers, projected_loops, projected_tails
 from prismc.checker.sync.protocol import protocol_of
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
@@ -187,10 +187,8 @@ def _plan(
     report_overlaps(graph, conflicts, barriers, told, sink)
     report_meetings(conflicts, barriers, sink)
     report_clashes(between.left, sink, is_cooperative=_is_cooperative(instance))
-    projected = (
-        *projected_loops(graph, handover.loops, barriers),
-        *projected_tails(body.statements, graph, barriers),
-    )
+    tails = projected_tails(body.statements, graph)
+    projected = (*projected_loops(graph, handover.loops, barriers), *tails)
     waits = {**groups.reasons, **handover.reasons, **between.reasons, **passing.reasons}
     loops = {node.loop: node.span for node in nodes_in(graph.top.body) if isinstance(node, Loop)}
     found = Planned(
@@ -202,6 +200,7 @@ def _plan(
         block_threads=built.block_threads,
         loops=loops,
         projected=projected,
+        copied=copied_barriers(body.statements, tails, barriers),
         product_fences=plan_product_fences(graph, body),
         lags=plan_lags(graph, conflicts, waits, projected, is_kernel=instance.is_kernel),
     )
