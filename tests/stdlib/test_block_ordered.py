@@ -17,18 +17,16 @@ N = 3
 BLOCKS = 2
 # `last_set` is associative, and 0 changes nothing: the last one of two that is not 0.
 TEXT = """
-from std.block import exclusive_scan_by, exclusive_scan_items, inclusive_scan_by
-from std.block import inclusive_scan_items, load_blocked_guarded, reduce, reduce_commuting
-from std.block import reduce_items, store_blocked
+from std.block import exclusive_scan, exclusive_scan_by, exclusive_scan_items
+from std.block import exclusive_scan_items_by, inclusive_scan, inclusive_scan_by
+from std.block import inclusive_scan_items, inclusive_scan_items_by, load_blocked_guarded, reduce
+from std.block import reduce_commuting, reduce_items, store_blocked, sum_items
 
 def last_set[T: type](a: T, b: T) -> T:
     return b if b != T(0) else a
 
 def greater[T: type](a: T, b: T) -> T:
     return max(a, b)
-
-def plus[T: type](a: T, b: T) -> T:
-    return a + b
 
 @requires(grid[1], block[1], thread[{group.size}])
 @launch(threads = {group.threads})
@@ -48,19 +46,31 @@ kernel k(n: int, X: ptr(const {t}), Y: ptr({t})):
             before, still_all := exclusive_scan_by[Op = last_set](v[0], 0)
             found[4] = before
             found[5] = still_all
+            found[6] = inclusive_scan(v[0])
+            sum_before, sum := exclusive_scan(v[0])
+            found[7] = sum_before
+            found[8] = sum_items(v)
             w: {t}[{N}] @ thread[1] = 0
             static for i in range({N}):
                 w[i] = v[i]
-            found[6] = inclusive_scan_items[Op = last_set](w)
+            found[9] = inclusive_scan_items_by[Op = last_set](w)
             static for i in range({N}):
-                found[7 + i] = w[i]
+                found[10 + i] = w[i]
                 w[i] = v[i]
-            found[7 + {N}] = exclusive_scan_items[Op = plus](w, 0)
+            found[10 + {N}] = exclusive_scan_items_by[Op = last_set](w, 0)
             static for i in range({N}):
-                found[8 + {N} + i] = w[i]
+                found[11 + {N} + i] = w[i]
+                w[i] = v[i]
+            found[11 + 2 * {N}] = inclusive_scan_items(w)
+            static for i in range({N}):
+                found[12 + 2 * {N} + i] = w[i]
+                w[i] = v[i]
+            found[12 + 3 * {N}] = exclusive_scan_items(w)
+            static for i in range({N}):
+                found[13 + 3 * {N} + i] = w[i]
             store_blocked(y, found)
 """
-COLUMNS = 8 + 2 * N
+COLUMNS = 13 + 4 * N
 
 
 @cache
@@ -90,13 +100,16 @@ def check(t: str, group: Group, n: int, plans: tuple[Plan, ...]) -> None:
     items.reshape(groups, -1)[:, :n] = x.reshape(groups, n)
     first = items[:, :, 0]
     up_to, before = scanned(first, last_set)
-    items_up_to, _ = scanned(items.reshape(groups, -1), last_set)
+    sum_up_to, sum_before = scanned(first, plus)
+    all_last, all_last_before = scanned(items.reshape(groups, -1), last_set)
     sums, sums_before = scanned(items.reshape(groups, -1), plus)
     columns = [
-        up_to[:, -1:], items_up_to[:, -1:], first.max(axis=1, keepdims=True), up_to, before,
-        up_to[:, -1:], items_up_to[:, -1:], *np.moveaxis(items_up_to.reshape(items.shape), 2, 0),
-        sums[:, -1:], *np.moveaxis(sums_before.reshape(items.shape), 2, 0),
+        up_to[:, -1:], all_last[:, -1:], first.max(axis=1, keepdims=True), up_to, before,
+        up_to[:, -1:], sum_up_to, sum_before, sums[:, -1:],
     ]  # fmt: skip
+    scans = [(all_last, all_last), (all_last, all_last_before), (sums, sums), (sums, sums_before)]
+    for total, each in scans:
+        columns += [total[:, -1:], *np.moveaxis(each.reshape(items.shape), 2, 0)]
     expected = np.stack([np.broadcast_to(column, first.shape) for column in columns], axis=2)
     for plan in plans:
         given = {"n": n, "X": x, "Y": np.zeros(expected.size, x.dtype)}

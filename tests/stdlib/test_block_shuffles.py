@@ -87,10 +87,10 @@ kernel k(n: int, times: int, X: ptr(const i32), Y: ptr(u32), Z: ptr(u32)):
                 load_blocked_guarded(x, n, -1, bins)
                 shared counts: u32[BINS]
                 for again in range(times):
-                    histogram(counts, BINS, bins)
+                    histogram[BINS](counts, bins)
                     histogram_add(counts, bins)
                     copy(y, counts, BINS)
-                histogram(z, BINS, bins)
+                histogram[BINS](z, bins)
 """
 
 

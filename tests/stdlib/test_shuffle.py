@@ -101,3 +101,29 @@ def test_modes(t: str, distance: int) -> None:
         assert np.array_equal(flags[:, k], np.stack([up >= 0, down < n], axis=1))
         for mode, source in enumerate(sources):
             assert np.array_equal(found[:, k, mode], x[start + source]), (n, mode)
+
+
+SUMS = """
+from std.shuffle import shfl_up_add
+
+@requires(grid[1], block[1], thread[{n}])
+@launch(threads = 64)
+kernel k(X: ptr(const {t}), Y: ptr({t})):
+    i: int @ thread[1] = id()
+    partition Y as y @ thread[1] at i:
+        group thread[{n}]:
+            up_to: {t} @ thread[1] = X[i]
+            static for k in range(log2({n})):
+                up_to = shfl_up_add[{n}](up_to, 1 << k)
+            y[0] = up_to
+"""
+
+
+@pytest.mark.parametrize(("t", "n"), [("i32", 32), ("u32", 8), ("f32", 4)])
+def test_sums(t: str, n: int) -> None:
+    program = compile_texts({"k.prism": SUMS.format(t=t, n=n)}, "k.prism")
+    dtype = {"i32": np.int32, "u32": np.uint32, "f32": np.float32}[t]
+    x = np.random.default_rng(n).integers(0, 99, 64).astype(dtype)
+    for plan in adversaries(3):
+        found = program.run(1, {"X": x, "Y": np.zeros(64, x.dtype)}, plan=plan)["Y"]
+        assert np.array_equal(found, np.cumsum(x.reshape(-1, n), axis=1, dtype=x.dtype).ravel())

@@ -102,7 +102,7 @@ class MemoryBuiltins(NumberBuiltins):
         amount = self.constant(word.span, INT, bit)
         shifted = self.combine(">>", word, amount, word.span, word.span) if bit else word
         pattern = self.as_integer(shifted, ScalarType(scalar=UNSIGNED[part.scalar.bits]))
-        return self.reinterpreted(pattern, part.scalar, word.span)
+        return self.reinterpreted(pattern, part, word.span)
 
     def _load_vector(self, call: BuiltinCall, expected: Type | None) -> typed.Expression:
         """`load_vec[4](p, i)`: elements i to i + 3 in one access."""

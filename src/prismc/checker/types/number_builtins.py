@@ -8,13 +8,13 @@ from prismc.checker.types import typed
 from prismc.checker.types.call_errors import BadArgument, WrongArgumentCount
 from prismc.checker.types.context import is_boolean, is_refused
 from prismc.checker.types.conversions import is_integer
-from prismc.checker.types.model import ERROR, INT, LiteralType, ScalarType, Type
+from prismc.checker.types.model import ERROR, INT, LiteralType, ScalarType, Type, VectorType
 from prismc.checker.types.numbers import Number, convert, from_bits, to_bits
 from prismc.checker.types.operators import Operators
 from prismc.checker.types.show import show
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
-from prismc.hardware.scalars import U8, U16, U32, U64, Kind, Scalar
+from prismc.hardware.scalars import U8, U16, U32, U64, Scalar
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -134,50 +134,57 @@ class NumberBuiltins(Operators):
             expected = self.type_of(call.generics[0])
         if is_refused(value) or expected is ERROR:
             return self.refused(call.span)
-        if not isinstance(value.type, ScalarType) or is_boolean(value.type):
-            return self._refuse(call, f"it takes a number, not {show(value.type)}", "pass a scalar")
-        source = value.type.scalar
-        target = _bits_target(source, expected)
+        source = bit_count(value.type)
+        if not source:
+            words = f"it takes a number or a vector of 16 to 64 bits, not {show(value.type)}"
+            return self._refuse(call, words, "pass a scalar")
+        target = _bits_target(value.type, source, expected)
         if target is None:
             return self._refuse(
                 call,
-                f"{show(value.type)} has {source.bits} bits, {show(expected or INT)} has not",
-                f"ask for a type of {source.bits} bits",
+                f"{show(value.type)} has {source} bits, {show(expected or INT)} has not",
+                f"ask for a type of {source} bits",
             )
         return self.reinterpreted(value, target, call.span)
 
-    def reinterpreted(
-        self, value: typed.Expression, target: Scalar, span: Span
-    ) -> typed.Expression:
+    def reinterpreted(self, value: typed.Expression, target: Type, span: Span) -> typed.Expression:
         """The same bits as a value of another type of this size."""
-        assert isinstance(value.type, ScalarType)
-        type_ = ScalarType(scalar=target)
-        if value.type == type_:
+        if value.type == target:
             return value
-        if isinstance(value, typed.Constant):
-            folded = _reinterpret(value.value, value.type.scalar, target)
+        if isinstance(value, typed.Constant) and isinstance(target, ScalarType):
+            assert isinstance(value.type, ScalarType)
+            folded = _reinterpret(value.value, value.type.scalar, target.scalar)
             if folded is not None:
-                return self.constant(span, type_, folded)
-        return typed.Bits(id=self.id(), span=span, type=type_, operand=value)
+                return self.constant(span, target, folded)
+        return typed.Bits(id=self.id(), span=span, type=target, operand=value)
 
     def bits_of(self, value: typed.Expression) -> typed.Expression:
         """A scalar as an unsigned integer of its size."""
         assert isinstance(value.type, ScalarType)
-        return self.reinterpreted(value, UNSIGNED[value.type.scalar.bits], value.span)
+        unsigned = ScalarType(scalar=UNSIGNED[value.type.scalar.bits])
+        return self.reinterpreted(value, unsigned, value.span)
 
 
 def _is_float(of: Type) -> bool:
     return isinstance(of, ScalarType) and of.scalar.is_float
 
 
-def _bits_target(source: Scalar, expected: Type | None) -> Scalar | None:
+def bit_count(of: Type) -> int:
+    """The bits of a number, or of a vector that an unsigned integer has room for; 0 of others."""
+    if isinstance(of, VectorType):
+        bits = of.lanes * of.element.bits
+        return bits if bits in UNSIGNED else 0
+    return 0 if not isinstance(of, ScalarType) or is_boolean(of) else of.scalar.bits
+
+
+def _bits_target(source: Type, bits: int, expected: Type | None) -> Type | None:
     """The type of `bits`: as asked, else unsigned; None if the sizes differ."""
-    if isinstance(expected, ScalarType) and expected.scalar.kind is not Kind.BOOL:
-        if expected.scalar.bits == source.bits:
-            return expected.scalar
-        if source.is_float or expected.scalar.is_float:
+    if expected is not None and bit_count(expected):
+        if bit_count(expected) == bits:
+            return expected
+        if not (is_integer(source) and is_integer(expected)):
             return None
-    return UNSIGNED[source.bits]
+    return ScalarType(scalar=UNSIGNED[bits])
 
 
 def _reinterpret(value: Number, source: Scalar, target: Scalar) -> Number | None:
