@@ -12,7 +12,8 @@ from prismc.source.record import Record
 
 WARP_THREADS = 32
 MOST_THREADS = 1024  # of a block, on every target
-# 8 blocks are portable, the launcher asks for more (CUDA C++ Programming Guide, "Clusters").
+# For more blocks than are portable a launcher asks (CUDA C++ Programming Guide, "Clusters").
+PORTABLE_CLUSTER = 8
 LARGEST_CLUSTER = 16
 # Barrier 0 is `__syncthreads`'; a block has 16 in all (PTX ISA, "barrier": operand a is 0 to 15).
 FIRST_NAMED_BARRIER = 1

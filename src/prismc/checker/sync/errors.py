@@ -200,3 +200,18 @@ class NoMbarriers(Problem):
     size: int
     target: str
     reason: str
+
+
+class PartOfCluster(Problem):
+    code = "P0613"
+    title = "an order between some blocks of a cluster"
+    message = (
+        "`{root}` needs an order between {blocks} of the {cluster} blocks of a cluster, and only a "
+        "whole cluster can wait"
+    )
+    label = "{blocks} blocks would wait for one another"
+    help_text = "launch clusters of {blocks} blocks, or make it code of block[{cluster}]"
+
+    root: str
+    blocks: int
+    cluster: int

@@ -201,7 +201,8 @@ class _Planner:
         loads = [one for pair in pairs for one in self._loads(pair)]
         if len(loads) > len(set(loads)):  # a load completes at one barrier
             return []
-        is_far = any(pair.is_wide and self._copies(pair) for pair in pairs)
+        is_part = len(place.region.units) > 1
+        is_far = any(pair.is_wide and (is_part or self._copies(pair)) for pair in pairs)
         return pairs if not is_far and all(self._is_pure(pair) for pair in pairs) else []
 
     def _crosses(self, conflict: Conflict, place: Place) -> bool:

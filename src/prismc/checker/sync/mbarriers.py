@@ -62,7 +62,7 @@ def split_named(
 ) -> dict[SplitBarrier, int]:
     """The first hardware barrier of each split barrier that may have one, behind those of groups;
     functions of different kernels may have the same ones."""
-    reached = _kernels(program)
+    reached = kernels_reaching(program)
     start = FIRST_NAMED_BARRIER + sum(max(1, -(-block // size)) for size in groups)
     ends: dict[str, int] = {}
     made: dict[SplitBarrier, int] = {}
@@ -90,7 +90,7 @@ def split_mbarriers(
     """The mbarriers of all split barriers that are not `named`, behind those of groups, with the
     slot: those of a ring are one mbarrier's. Functions of different kernels may have the same
     places and phases."""
-    reached = _kernels(program)
+    reached = kernels_reaching(program)
     ring_of = {barrier: ring for ring in rings for barrier in ring}
     start = area_of((one.number for one in groups), {one.number: one for one in groups})
     ends: dict[str, tuple[int, int]] = {}
@@ -130,7 +130,7 @@ def _in_one_word(bit: int, slots: int) -> int:
     return bit if bit % 32 + slots <= 32 else -(-bit // 32) * 32
 
 
-def _kernels(program: typed.Program) -> dict[str, frozenset[str]]:
+def kernels_reaching(program: typed.Program) -> dict[str, frozenset[str]]:
     """The kernels that reach each function; a function that none reaches counts as one itself."""
     callers: dict[str, set[str]] = {}
     for symbol, body in reversed(list(program.bodies.items())):

@@ -15,6 +15,7 @@ from prismc.checker.sync.assemble import program_plan
 from prismc.checker.sync.between import Between, plan_between
 from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned
+from prismc.checker.sync.clusters import report_parts
 from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.fences import plan_fences
 from prismc.checker.sync.forms import Atom
@@ -77,7 +78,9 @@ def plan_synchronisation(
 ) -> SyncPlan:
     """Plan every function that earlier passes have accepted."""
     functions = functions_of(program, perspectives, memory, sink, settings)
-    return program_plan(program, [each.planned for each in functions])
+    planned = [each.planned for each in functions]
+    report_parts(program, planned, sink)
+    return program_plan(program, planned)
 
 
 def build_graphs(

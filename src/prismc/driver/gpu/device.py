@@ -12,6 +12,7 @@ from prismc.driver.gpu.arrays import DeviceArray, describe, device_of, is_on_gpu
 from prismc.driver.gpu.images import Device, Images, newer_ptx
 from prismc.driver.kernels import Kernel, Parameter, RunError
 from prismc.driver.running import require_assumed, require_names, scalar_argument, vector_argument
+from prismc.hardware.primitives import PORTABLE_CLUSTER
 
 _MISSING = "no GPU can be used: {why}"
 # What drivers answer to PTX of a version that they do not know.
@@ -86,12 +87,16 @@ class Gpu:
         """The kernels of the best image that the driver takes."""
         module, kernels = self._load(self.device())
         functions: dict[str, tuple[Any, Kernel]] = {}
-        most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        attributes = self.api.CUfunction_attribute
+        most = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        wide = attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
         for kernel in kernels:
             function = self.call("cuModuleGetFunction", module, kernel.name.encode())
             functions[kernel.name] = (function, kernel)
             if kernel.dynamic_shared:
                 self.call("cuFuncSetAttribute", function, most, kernel.dynamic_shared)
+            if kernel.cluster > PORTABLE_CLUSTER:
+                self.call("cuFuncSetAttribute", function, wide, 1)
         return functions
 
     def _load(self, device: Device) -> tuple[Any, tuple[Kernel, ...]]:
