@@ -381,6 +381,8 @@ def test_a_killed_build_leaves_nothing_broken(folder: Path, build: Build, tmp_pa
         assert {n: c for n, c in contents(folder / "out").items() if n in good} == good
 
 
+# Python would leave its own caches cut off where there is no room.
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
@@ -397,6 +399,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_outputs(folder: Path, build: Bui
     (folder / "a.prism").write_text(KERNEL.format(name="a", value="2.0"))
     full = subprocess.run(
         [sys.executable, "-c", LIMITED, "build", "a.prism", "-o", "out/", "--emit", "cubin"],
+        env=os.environ | NO_BYTECODE,
         capture_output=True,
         text=True,
         check=False,
@@ -406,6 +409,39 @@ def test_a_full_disk_is_told_and_leaves_the_old_outputs(folder: Path, build: Bui
     assert (contents(folder / "out"), times(folder)) == (before, at)
     assert build("a.prism", "-o", "out/").code == 0
     assert contents(folder / "out") != before
+
+
+FULL = """
+mount -t tmpfs -o size=24k none disk || exit 77
+cp a.prism sizes.prism disk/ && cd disk || exit 1
+"$@" --emit cuda || exit 1
+head -c 20k /dev/zero > rest 2> /dev/null
+sed -i s/1.0/2.0/ a.prism
+"$@" --emit cuda --emit header --emit cubin -MD
+code=$?
+ls -A > ../left
+cp a.cu ../
+exit $code
+"""
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="there is no unshare")
+def test_a_disk_that_is_full_keeps_its_outputs(folder: Path) -> None:
+    """A real one of 24 KiB, in memory; only root may mount it."""
+    (folder / "disk").mkdir()
+    build = command("a.prism", "-o", "./")
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", FULL, "sh", *build],
+        cwd=folder, env=os.environ | NO_BYTECODE, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == 77 or "unshare: " in done.stderr:
+        pytest.skip(f"nothing can be mounted: {done.stderr}")
+    assert done.returncode == 2, done.stderr
+    assert "error[P0755]: `" in done.stderr
+    assert "cannot be written: No space left on device" in done.stderr
+    assert "help: make room there, or name an output elsewhere" in done.stderr
+    assert (folder / "left").read_text().split() == ["a.cu", "a.prism", "rest", "sizes.prism"]
+    assert "33.0f" in (folder / "a.cu").read_text()  # with the old value
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

@@ -55,6 +55,7 @@ def test_reports_come_back() -> None:
         target="sm_80",
         registers=1,
         shared_bytes=2,
+        resident=9,
         stack_bytes=3,
         spill_stores=4,
         spill_loads=5,

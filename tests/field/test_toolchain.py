@@ -111,8 +111,9 @@ def test_the_report_tells_what_a_kernel_costs(capsys: Captured, tmp_path: Path) 
     source = str(EXAMPLES / "block_sum.prism")
     assert run(["build", source, "-o", str(tmp_path / "k.cubin"), "--report"]) == 0
     head, row = capsys.readouterr().out.splitlines()
-    assert re.split(r"  +", head)[2:5] == ["registers", "shared bytes", "spill bytes"]
-    assert row.split()[3:5] == ["32", "0"]
+    columns = ["registers", "shared bytes", "spill bytes", "blocks an SM"]
+    assert re.split(r"  +", head)[2:6] == columns
+    assert row.split()[3:6] == ["32", "0", "8"]
 
 
 # ------------------------------------------------------------------ E06: lines

@@ -69,7 +69,8 @@ if TYPE_CHECKING:
 @click.option(
     "--report/--no-report",
     default=None,
-    help="Show what each kernel costs: registers, shared bytes, spills, barriers. "
+    help="Show what each kernel costs: registers, shared bytes, spills, how many blocks a "
+    "multiprocessor (SM) holds at once, barriers. "
     "Shown on a terminal anyway.",
 )
 @click.option(
@@ -253,7 +254,9 @@ def show_reports(reports: Sequence[KernelReport]) -> None:
     """A table on standard output: what each kernel costs on each target."""
     if not reports:
         return
-    head = ("kernel", "target", "registers", "shared bytes", "spill bytes", "barriers")
+    head = (
+        "kernel", "target", "registers", "shared bytes", "spill bytes", "blocks an SM", "barriers"
+    )  # fmt: skip
     rows = [
         (
             report.kernel,
@@ -261,6 +264,7 @@ def show_reports(reports: Sequence[KernelReport]) -> None:
             str(report.registers),
             str(report.shared_bytes),
             str(report.spill_stores + report.spill_loads),
+            str(report.resident),
             describe_barriers(report.barriers),
         )
         for report in reports

@@ -104,4 +104,5 @@ def _costs(report: KernelReport, dynamic_shared: int) -> dict[str, int]:
         "stack_bytes": report.stack_bytes,
         "spill_store_bytes": report.spill_stores,
         "spill_load_bytes": report.spill_loads,
+        "resident_blocks": report.resident,
     }

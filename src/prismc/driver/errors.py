@@ -55,11 +55,12 @@ class CannotWrite(Problem):
     code = "P0755"
     title = "an output cannot be written"
     message = "`{path}` cannot be written: {reason}"
-    help_text = "name an output that you may write, or make this one writable"
+    help_text = "{remedy}"
     is_environment: ClassVar[bool] = True
 
     path: str
     reason: str
+    remedy: str = "name an output that you may write, or make this one writable"
 
 
 class NoSuchOperation(Problem):

@@ -11,8 +11,10 @@ from pathlib import Path
 from prismc.diagnostics.sink import Sink
 from prismc.driver.errors import CannotWrite
 from prismc.source.digest import digest
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 from prismc.source.span import NOWHERE
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Output(Record):
@@ -71,7 +73,10 @@ def holds_digest(path: Path, name: str) -> bool:
 def _report(sink: Sink, error: OSError, path: Path) -> None:
     reason = error.strerror or str(error)
     shown = os.fspath(error.filename or path)
-    sink.report(CannotWrite(at=NOWHERE, path=shown, reason=reason))
+    problem = CannotWrite(at=NOWHERE, path=shown, reason=reason)
+    if error.errno in _FULL:
+        problem = replace(problem, remedy="make room there, or name an output elsewhere")
+    sink.report(problem)
 
 
 def write_outputs(outputs: Sequence[Output]) -> None:

@@ -16,18 +16,36 @@ REGISTERS_PER_BLOCK = 65_536
 
 
 class Target(Record):
-    """One architecture that the toolchain can make machine code for."""
+    """One architecture that the toolchain can make machine code for. Of blocks and threads so many
+    are resident on a multiprocessor at most."""
 
     name: str
     ptx: tuple[int, int]
     shared_limit: int
     features: frozenset[Feature]
+    resident_blocks: int
+    resident_threads: int
     static_shared_limit: int = 48 * KIB
     max_threads: int = 1024
     named_barriers: int = 16
 
     def has(self, feature: Feature) -> bool:
         return feature in self.features
+
+    @property
+    def reserved_shared(self) -> int:
+        """Bytes of each block that the driver keeps."""
+        return KIB if self.has(Feature.CP_ASYNC) else 0
+
+    @property
+    def shared_unit(self) -> int:
+        """Shared memory is given to blocks in such pieces."""
+        return 128 if self.has(Feature.CP_ASYNC) else 256
+
+    @property
+    def resident_barriers(self) -> int:
+        """Numbered barriers of all blocks of a multiprocessor."""
+        return self.resident_blocks * (1 if self.resident_threads == 1536 else 2)
 
     @property
     def arch_flag(self) -> str:
@@ -60,34 +78,47 @@ _BLACKWELL_A = _BLACKWELL | {Feature.SETMAXNREG, Feature.TCGEN05}
 _CONSUMER_A = _BLACKWELL | {Feature.SETMAXNREG}
 
 
-def _row(name: str, ptx: tuple[int, int], shared_kib: int, features: frozenset[Feature]) -> Target:
-    return Target(name=name, ptx=ptx, shared_limit=shared_kib * KIB, features=features)
+def _row(
+    name: str,
+    ptx: tuple[int, int],
+    shared_kib: int,
+    resident: tuple[int, int],
+    features: frozenset[Feature],
+) -> Target:
+    return Target(
+        name=name,
+        ptx=ptx,
+        shared_limit=shared_kib * KIB,
+        resident_blocks=resident[0],
+        resident_threads=resident[1],
+        features=features,
+    )
 
 
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
-        _row("sm_75", (6, 3), 64, _TURING),
-        _row("sm_80", (7, 0), 163, _AMPERE),
-        _row("sm_86", (7, 1), 99, _AMPERE),
-        _row("sm_87", (7, 4), 163, _AMPERE),
-        _row("sm_88", (9, 0), 99, _AMPERE),
-        _row("sm_89", (7, 8), 99, _ADA),
-        _row("sm_90", (7, 8), 227, _HOPPER),
-        _row("sm_90a", (8, 0), 227, _HOPPER_A),
-        _row("sm_100", (8, 6), 227, _BLACKWELL),
-        _row("sm_100a", (8, 6), 227, _BLACKWELL_A),
-        _row("sm_100f", (8, 8), 227, _BLACKWELL_A),
-        _row("sm_103", (8, 8), 227, _BLACKWELL),
-        _row("sm_103a", (8, 8), 227, _BLACKWELL_A),
-        _row("sm_110", (9, 0), 227, _BLACKWELL),
-        _row("sm_110a", (9, 0), 227, _BLACKWELL_A),
-        _row("sm_110f", (9, 0), 227, _BLACKWELL_A),
-        _row("sm_120", (8, 7), 99, _BLACKWELL),
-        _row("sm_120a", (8, 7), 99, _CONSUMER_A),
-        _row("sm_120f", (8, 8), 99, _CONSUMER_A),
-        _row("sm_121", (8, 8), 99, _BLACKWELL),
-        _row("sm_121a", (8, 8), 99, _CONSUMER_A),
+        _row("sm_75", (6, 3), 64, (16, 1024), _TURING),
+        _row("sm_80", (7, 0), 163, (32, 2048), _AMPERE),
+        _row("sm_86", (7, 1), 99, (16, 1536), _AMPERE),
+        _row("sm_87", (7, 4), 163, (16, 1536), _AMPERE),
+        _row("sm_88", (9, 0), 99, (16, 1536), _AMPERE),
+        _row("sm_89", (7, 8), 99, (24, 1536), _ADA),
+        _row("sm_90", (7, 8), 227, (32, 2048), _HOPPER),
+        _row("sm_90a", (8, 0), 227, (32, 2048), _HOPPER_A),
+        _row("sm_100", (8, 6), 227, (32, 2048), _BLACKWELL),
+        _row("sm_100a", (8, 6), 227, (32, 2048), _BLACKWELL_A),
+        _row("sm_100f", (8, 8), 227, (32, 2048), _BLACKWELL_A),
+        _row("sm_103", (8, 8), 227, (32, 2048), _BLACKWELL),
+        _row("sm_103a", (8, 8), 227, (32, 2048), _BLACKWELL_A),
+        _row("sm_110", (9, 0), 227, (24, 1536), _BLACKWELL),
+        _row("sm_110a", (9, 0), 227, (24, 1536), _BLACKWELL_A),
+        _row("sm_110f", (9, 0), 227, (24, 1536), _BLACKWELL_A),
+        _row("sm_120", (8, 7), 99, (24, 1536), _BLACKWELL),
+        _row("sm_120a", (8, 7), 99, (24, 1536), _CONSUMER_A),
+        _row("sm_120f", (8, 8), 99, (24, 1536), _CONSUMER_A),
+        _row("sm_121", (8, 8), 99, (24, 1536), _BLACKWELL),
+        _row("sm_121a", (8, 8), 99, (24, 1536), _CONSUMER_A),
     )
 }
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from prismc.backend.cuda_module import CudaModule
 from prismc.backend.toolchain.compilation import Compilation
+from prismc.hardware.occupancy import resident_blocks
+from prismc.hardware.targets import TARGETS
 from prismc.source.record import Value
 
 
@@ -29,8 +31,8 @@ class BarrierCounts(Value):
 class KernelReport(Value):
     """One kernel on one target. Bytes of stack and spills are per thread, shared per block.
 
-    `shared_bytes` is static and dynamic shared memory together, without what the hardware
-    reserves for itself (1024 bytes from sm_90 on).
+    `shared_bytes` is static and dynamic shared memory together, without what the driver keeps for
+    itself. `resident` blocks are on a multiprocessor at once, as far as these resources allow it.
     """
 
     kernel: str
@@ -40,6 +42,7 @@ class KernelReport(Value):
     stack_bytes: int
     spill_stores: int
     spill_loads: int
+    resident: int
     barriers: BarrierCounts
 
 
@@ -48,6 +51,7 @@ _PROPERTIES = re.compile(r"Function properties for (\w+)")
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _REGISTERS = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
+_BARRIERS = re.compile(r"used (\d+) barriers")
 
 _PTX_ENTRY = re.compile(r"\.entry\s+(\w+)")
 # Inline assembly may put several instructions on one line, and a guard before each.
@@ -67,15 +71,19 @@ def kernel_reports(compilation: Compilation, module: CudaModule) -> tuple[Kernel
     reports = []
     for kernel in module.kernels:
         cost = costs.get(kernel.name, {})
+        registers = cost.get("registers", 0)
+        shared = cost.get("shared", 0) + kernel.dynamic_shared
+        used = (registers, shared, cost.get("barriers", 0))
         reports.append(
             KernelReport(
                 kernel=kernel.name,
                 target=compilation.target,
-                registers=cost.get("registers", 0),
-                shared_bytes=cost.get("shared", 0) + kernel.dynamic_shared,
+                registers=registers,
+                shared_bytes=shared,
                 stack_bytes=cost.get("stack", 0),
                 spill_stores=cost.get("stores", 0),
                 spill_loads=cost.get("loads", 0),
+                resident=resident_blocks(TARGETS[compilation.target], kernel.threads, *used),
                 barriers=count_barriers(bodies.get(kernel.name, "")),
             )
         )
@@ -120,9 +128,11 @@ def _costs(log: str) -> dict[str, dict[str, int]]:
             stack, stores, loads = map(int, match.groups())
             costs.setdefault(entry, {}).update(stack=stack, stores=stores, loads=loads)
         elif match := _REGISTERS.search(line):
-            shared = _SHARED.search(line)
+            shared, barriers = _SHARED.search(line), _BARRIERS.search(line)
             costs.setdefault(entry, {}).update(
-                registers=int(match[1]), shared=int(shared[1]) if shared else 0
+                registers=int(match[1]),
+                shared=int(shared[1]) if shared else 0,
+                barriers=int(barriers[1]) if barriers else 0,
             )
     return costs
 
