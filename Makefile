@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit nightly bless docs bench wheel clean
+.PHONY: help demo test check lint types layers unit nightly bless docs bench parity gpu wheel clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ bench: $(READY) ## measure start-up, checking and building
 
 parity: $(READY) ## machine code beside hand-written CUDA, into docs/parity.md
 	$(BIN)/python benchmarks/parity.py --write
+
+gpu: $(READY) ## examples on a GPU: values, times beside those of libraries
+	PYTHONPATH=benchmarks:tests $(BIN)/python -m on_gpu
 
 wheel: $(READY) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel
