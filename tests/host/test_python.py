@@ -58,6 +58,18 @@ def test_tests_run_on_a_gpu(driver: Path, tmp_path: Path) -> None:
         assert ("1 passed, 1 failed" in done.stdout) == (code == 1)
 
 
+def test_doctor_tells_which_ptx_is_written_and_read(driver: Path) -> None:
+    environment = os.environ | {
+        "LD_LIBRARY_PATH": str(driver), "PRISM_CPU_CUDA": "12.6", "PYTHONPATH": str(ROOT / "src"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "prismc", "doctor"], env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert "CUDA driver    12.6, 1 GPU, reads PTX 8.5 or less" in done.stdout
+    assert ", writes PTX 9." in done.stdout
+
+
 class OnGpu:
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:

@@ -81,6 +81,7 @@ def _nvrtc() -> Part:
             name="NVRTC", problem=failure.reason, cost=cost, remedy=failure.remedy, needed=True
         )
     shown = "{}.{}".format(*library.version)
+    shown += f", writes PTX {version_text(newest_for(library.version))} or less"
     return Part(name="NVRTC", version=shown, path=str(path), needed=True)
 
 
@@ -133,7 +134,7 @@ def _driver() -> Part:
         return Part(name=name, problem="no `libcuda.so.1` was found", cost=cost, remedy=remedy)
     cuda = version.value // 1000, version.value % 1000 // 10
     devices = f"{count.value} GPU{'s' if count.value != 1 else ''}"
-    reads = f"reads PTX up to {version_text(newest_for(cuda))}"
+    reads = f"reads PTX {version_text(newest_for(cuda))} or less"
     shown = f"{cuda[0]}.{cuda[1]}, {devices}, {reads}"
     return Part(name=name, version=shown, path="libcuda.so.1")
 
