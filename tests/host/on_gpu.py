@@ -279,6 +279,30 @@ def test_vectors_and_addresses(tmp_path: Path) -> None:
         kernel[1](32, (1, 2), Array(X, data=(x.pointer + 8, False)), y)
 
 
+TWO_PHASES = """
+@requires(grid[1], block[1], thread[128])
+@launch(threads = 128, cooperative = true)
+kernel k(a: ptr(i32)):
+    b: int @ block[1] = id()
+    partition a as mine @ block[1] at b:
+        group block[1]:
+            claim mine as m @ thread[1]:
+                first thread[1]:
+                    m[0] = b
+"""
+
+
+def test_a_cooperative_grid_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """Field fault A12. The driver for the CPU has two multiprocessors for 2048 threads each."""
+    (tmp_path / "k.prism").write_text(TWO_PHASES)
+    kernel = prismc.load(tmp_path / "k.prism").k
+    a = Array(np.full(33, -1, np.int32))
+    kernel[32](a)
+    np.testing.assert_array_equal(a.numpy(), [*range(32), -1])
+    with pytest.raises(RunError, match=r"32 blocks are resident on this device at once, .* 33"):
+        kernel[33](a)
+
+
 class Elsewhere(Array):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (2, 1)

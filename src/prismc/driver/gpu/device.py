@@ -154,9 +154,22 @@ class Gpu:
         shape = (blocks, 1, 1, kernel.threads, 1, 1, kernel.dynamic_shared, stream)
         parameters = ctypes.addressof(addresses)
         if kernel.cooperative:
+            self._require_resident(function, kernel, blocks)
             self.call("cuLaunchCooperativeKernel", function, *shape, parameters)
         else:
             self.call("cuLaunchKernel", function, *shape, parameters, 0)
+
+    def _require_resident(self, function: Any, kernel: Kernel, blocks: int) -> None:
+        """All blocks of a cooperative launch run at once. Raises RunError where they cannot."""
+        attribute = self.api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+        places = int(self.call("cuDeviceGetAttribute", attribute, self.call("cuCtxGetDevice")))
+        name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        most = places * int(self.call(name, function, kernel.threads, kernel.dynamic_shared))
+        if blocks > most:
+            raise RunError(
+                f"kernel `{kernel.name}` is cooperative: {most} blocks are resident on this device "
+                f"at once, and the grid has {blocks}"
+            )
 
     def _array(self, parameter: Parameter, value: Any, stream: int | None) -> DeviceArray:
         name = parameter.name
