@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TypeVar
 
-from prismc.diagnostics.problem import Problem
+from prismc.diagnostics.problem import Problem, Related
 from prismc.frontend import ast
 from prismc.frontend.errors import BadEscape, BadNumber, PositionalAfterNamed
 from prismc.frontend.literals import float_value, integer_value, shorten, string_value
@@ -157,7 +157,8 @@ class ExpressionBuilder:
             else:
                 positional.append(argument)
                 if named:
-                    self.problems.append(PositionalAfterNamed(at=argument.span))
+                    note = Related(at=named[0].span, message="this one has a name")
+                    self.problems.append(PositionalAfterNamed(at=argument.span, related=(note,)))
         return tuple(positional), tuple(named)
 
     # ---------------------------------------------------------------------------- atoms

@@ -69,7 +69,12 @@ _OWNERS = {
 def unexpected_indent(at: Situation) -> Problem | None:
     if at.token != "INDENT":
         return None
-    return UnexpectedIndent(at=at.indentation())
+    return UnexpectedIndent(at=at.indentation(), related=_line_above(at, "the line above"))
+
+
+def _line_above(at: Situation, message: str) -> tuple[Related, ...]:
+    line = at.line_above()
+    return () if line is None else (Related(at=line, message=message),)
 
 
 def missing_body(at: Situation) -> Problem | None:
@@ -306,7 +311,7 @@ def stray_arm(at: Situation) -> Problem | None:
 def dangling_attribute(at: Situation) -> Problem | None:
     if "def" not in at.accepted or "import" in at.accepted or at.word(-1) == "unsafe":
         return None
-    return DanglingAttribute(at=at.span())
+    return DanglingAttribute(at=at.span(), related=_line_above(at, "the attribute"))
 
 
 def nested_declaration(at: Situation) -> Problem | None:
@@ -314,13 +319,18 @@ def nested_declaration(at: Situation) -> Problem | None:
         return None
     if (at.token == "test" and at.word(1) != "STRING") or at.word(1) in _ASSIGNMENTS:
         return None
-    return NestedDeclaration(at=at.span(), word=at.token)
+    return NestedDeclaration(at=at.span(), related=_inside(at), word=at.token)
 
 
 def nested_unsafe(at: Situation) -> Problem | None:
     if at.token != "def" or at.word(-1) != "unsafe" or ":" not in at.accepted:
         return None
-    return NestedDeclaration(at=at.span(-1, 0), word="unsafe def")
+    return NestedDeclaration(at=at.span(-1, 0), related=_inside(at), word="unsafe def")
+
+
+def _inside(at: Situation) -> tuple[Related, ...]:
+    header = at.header(outermost=True)
+    return () if header is None else (Related(at=header, message="inside this one"),)
 
 
 def not_a_declaration(at: Situation) -> Problem | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from prismc.diagnostics.problem import Problem
+from prismc.diagnostics.problem import Problem, Related
 from prismc.diagnostics.sink import Sink
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
@@ -233,9 +233,15 @@ class _Loader:
 
     def _cycle(self, key: str, node: AnyImport) -> None:
         keys = [visit.key for visit in self._stack]
-        members = [visit.module.name for visit in self._stack[keys.index(key) :]]
+        visits = self._stack[keys.index(key) :]
+        members = [visit.module.name for visit in visits]
+        notes = tuple(
+            Related(at=visit.current.path_span, message=f"`{visit.module.name}` imports it here")
+            for visit in visits
+            if visit.current is not None
+        )
         cycle = " -> ".join((*members, members[0]))
-        self._sink.report(ImportCycle(at=node.path_span, cycle=cycle))
+        self._sink.report(ImportCycle(at=node.path_span, cycle=cycle, related=notes))
 
 
 def _key(path: str) -> str:

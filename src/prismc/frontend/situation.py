@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from prismc.frontend.tables import DEDENT, INDENT, NEWLINE, Token
+from prismc.frontend.tables import DEDENT, END, INDENT, NEWLINE, Token
 from prismc.source.files import SourceFile
 from prismc.source.span import Span
 
@@ -75,16 +75,30 @@ class Situation:
             depth += (word in (")", "]")) - (word in ("(", "["))
         return None
 
-    def header(self) -> Span | None:
-        """The line whose block the token stands in; None outside all blocks."""
-        depth = 0
+    def header(self, *, outermost: bool = False) -> Span | None:
+        """The line whose block the token stands in, or the first one around it; None outside all
+        blocks."""
+        depth, found = 0, None
         for place in range(self.index - 1, -1, -1):
             kind = self._tokens[place][0]
             depth += (kind == DEDENT) - (kind == INDENT)
             if depth < 0:
-                first, last = line_of(self._tokens, place - 1)
-                return self.span(first - self.index, last - self.index)
-        return None
+                found, depth = self._line(place - 1), 0
+                if not outermost:
+                    break
+        return found
+
+    def line_above(self) -> Span | None:
+        """The line before the token's own."""
+        first, _ = line_of(self._tokens, self.index)
+        place = first - 1
+        while place >= 0 and self._tokens[place][0] <= END:
+            place -= 1
+        return None if place < 0 else self._line(place)
+
+    def _line(self, place: int) -> Span:
+        first, last = line_of(self._tokens, place)
+        return self.span(first - self.index, last - self.index)
 
     def is_in_brackets(self) -> bool:
         line = [self.word(offset) for offset in range(self.line_start(), 0)]

@@ -52,7 +52,11 @@ def kernel_of(
     else:
         body = program.bodies.get(symbol.name)
         return None if body is None else body.instance
-    sink.report(LaunchesNoKernel(at=at, name=symbol.name, reason=reason, advice=advice))
+    declared = Related(at=symbol.span, message=f"`{symbol.name}` is declared here")
+    notes = (declared,) if symbol.span.file else ()
+    sink.report(
+        LaunchesNoKernel(at=at, name=symbol.name, reason=reason, advice=advice, related=notes)
+    )
     return None
 
 

@@ -34,6 +34,7 @@ from prismc.checker.types.narrowing import NarrowKind
 from prismc.checker.types.numbers import fits
 from prismc.checker.types.show import show
 from prismc.checker.types.statements import Statements
+from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
 from prismc.frontend.walk import find
 from prismc.hardware.groups import BLOCK, CONSTANT, SPELLINGS, Bound, Perspective
@@ -437,7 +438,7 @@ class Constructs(Statements):
         """The last statement of a kernel: inside, the grid's pointers are the block's."""
         definition = self.request.symbol.node if self.request is not None else None
         if not isinstance(definition, ast.Kernel) or definition.body[-1] is not node:
-            self.report(FinishElsewhere(at=node.header))
+            self.report(FinishElsewhere(at=node.header, related=self._around(definition, node)))
             return self._refused_blocks(node)
         counter = self.require_type(self.expression(node.counter), _COUNTER)
         views = self._block_views(node)
@@ -466,6 +467,17 @@ class Constructs(Statements):
                 header=node.header,
             ),
         )
+
+    def _around(self, definition: object, node: ast.Finish) -> tuple[Related, ...]:
+        """What keeps `finish` from being a kernel's last statement."""
+        if not isinstance(definition, ast.Kernel):
+            return ()
+        index = next(
+            place for place, each in enumerate(definition.body) if node in find(each, ast.Finish)
+        )
+        if definition.body[index] is not node:
+            return self.note(_first_line(definition.body[index]), "it stands inside this")
+        return self.note(_first_line(definition.body[index + 1]), "this follows")
 
     def _block_views(self, node: ast.Finish) -> tuple[typed.View, ...]:
         """The kernel's pointers that the body names, each as a whole for the one block; the names
@@ -520,3 +532,9 @@ _BUILD: dict[type[ast.Statement], _Build] = {
     ast.Pipeline: lambda constructs, node: constructs.pipeline(node),
     ast.Finish: Constructs._finish,
 }
+
+
+def _first_line(node: ast.Statement) -> Span:
+    """A statement, or the header of one with a block."""
+    header: Span = getattr(node, "header", node.span)
+    return header

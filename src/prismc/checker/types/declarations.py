@@ -208,7 +208,11 @@ class Declarations(Unsafe):
         if node.align is not None and alignment and alignment % least:
             self.report(
                 SwizzleAlignment(
-                    at=node.align.span, alignment=alignment, least=least, name=layout.swizzle.name
+                    at=node.align.span,
+                    alignment=alignment,
+                    least=least,
+                    name=layout.swizzle.name,
+                    related=self.constants_of(node.align),
                 )
             )
         return max(alignment, least)
@@ -222,6 +226,9 @@ class Declarations(Unsafe):
             return _NOT_STATED
         least = size_of(element_type(type_)) if isinstance(type_, ArrayType) else 1
         if alignment < least or alignment & (alignment - 1) or alignment > 1 << 16:
-            self.report(BadAlignment(at=node.align.span, alignment=alignment, least=least))
+            notes = self.constants_of(node.align)
+            self.report(
+                BadAlignment(at=node.align.span, alignment=alignment, least=least, related=notes)
+            )
             return _NOT_STATED
         return alignment

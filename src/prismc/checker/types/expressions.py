@@ -33,6 +33,7 @@ from prismc.checker.types.model import (
 )
 from prismc.checker.types.show import show
 from prismc.checker.types.variables import read_type
+from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
 from prismc.hardware.orders import MemoryOrder
@@ -95,7 +96,8 @@ class Expressions(Calls):
             return self.refused(node.span)
         if binding is None:
             return self._outer_name(node, symbol)
-        self.report(NotAValue(at=node.span, what=f"`{symbol.name}`, a generic {_kind(binding)},"))
+        shown = f"`{symbol.name}`, a generic {_kind(binding)},"
+        self.report(NotAValue(at=node.span, what=shown, related=self._declared(symbol)))
         return self.refused(node.span)
 
     def _read(self, node: ast.Expression, variable: typed.Variable) -> typed.Expression:
@@ -122,8 +124,14 @@ class Expressions(Calls):
         if symbol.kind in _SILENT:
             return self.refused(node.span)
         what = "" if symbol.kind is SymbolKind.BUILTIN else f"a {symbol.kind.value},"
-        self.report(NotAValue(at=node.span, what=f"`{symbol.name}`{', ' + what if what else ''}"))
+        shown = f"`{symbol.name}`{', ' + what if what else ''}"
+        self.report(NotAValue(at=node.span, what=shown, related=self._declared(symbol)))
         return self.refused(node.span)
+
+    def _declared(self, symbol: Symbol) -> tuple[Related, ...]:
+        """Where a name of a module is declared; built-in words have no place."""
+        is_known = bool(symbol.span.file)
+        return self.note(symbol.span, f"`{symbol.name}` is declared here") if is_known else ()
 
     # ------------------------------------------------------------------ members
 
@@ -153,7 +161,11 @@ class Expressions(Calls):
         advice = "only vectors have components"
         if lanes:
             advice = f"a {show(of)} has {', '.join('.' + c for c in _COMPONENTS[:lanes])}"
-        self.report(UnknownMember(at=node.name.span, name=name, type=show(of), advice=advice))
+        variable = self.variable_at(node.value)
+        notes = () if variable is None else self.declared_here(variable)
+        self.report(
+            UnknownMember(at=node.name.span, name=name, type=show(of), advice=advice, related=notes)
+        )
         return None
 
     # ------------------------------------------------------------------ elements

@@ -76,7 +76,7 @@ class Operators(TypeExpressions):
                 return compared
         left = self.expression(node.left, expected)
         right = self.expression(node.right, None if sign in ("<<", ">>") else expected)
-        return self.combine(sign, left, right, node.span, node.operator_span)
+        return self.combine(sign, left, right, node.span, node.operator_span, node.right)
 
     def combine(
         self,
@@ -85,19 +85,20 @@ class Operators(TypeExpressions):
         right: typed.Expression,
         span: Span,
         sign_span: Span,
+        written: ast.Expression | None = None,
     ) -> typed.Expression:
-        """`left sign right`, folded if both are known."""
+        """`left sign right`, folded if both are known; `written` is the right side in the text."""
         if is_refused(left) or is_refused(right):
             return self.refused(span)
         if sign in ("<<", ">>"):
-            return self._shift(sign, left, right, span)
+            return self._shift(sign, left, right, span, written)
         met = self._meet(sign, left, right, sign_span)
         if met is None:
             return self.refused(span)
         left, right = met
         if not isinstance(left.type, LiteralType) and not _takes(sign, left.type):
             return self._refuse_operator(sign_span, sign, left)
-        if sign in ("/", "%") and self._divides_by_zero(sign, left.type, right):
+        if sign in ("/", "%") and self._divides_by_zero(sign, left.type, right, written):
             return self.refused(span)
         type_ = BOOLEAN if sign in COMPARISONS else left.type
         if isinstance(left, typed.Constant) and isinstance(right, typed.Constant):
@@ -161,7 +162,9 @@ class Operators(TypeExpressions):
         )
         return self.refused(operand.span)
 
-    def _divides_by_zero(self, sign: str, of: Type, right: typed.Expression) -> bool:
+    def _divides_by_zero(
+        self, sign: str, of: Type, right: typed.Expression, written: ast.Expression | None
+    ) -> bool:
         """A constant divisor 0, except in float arithmetic, which has infinity."""
         if not isinstance(right, typed.Constant) or right.value != 0:
             return False
@@ -171,7 +174,8 @@ class Operators(TypeExpressions):
             is_float = isinstance(of, ScalarType) and of.scalar.is_float
         if is_float:
             return False
-        self.report(ConstantDivisionByZero(at=right.span, operator=sign))
+        notes = self.constants_of(written) if written is not None else ()
+        self.report(ConstantDivisionByZero(at=right.span, operator=sign, related=notes))
         return True
 
     def _folded(
@@ -215,7 +219,12 @@ class Operators(TypeExpressions):
         return self.constant(span, LiteralType(is_float=True), result)
 
     def _shift(
-        self, sign: str, left: typed.Expression, right: typed.Expression, span: Span
+        self,
+        sign: str,
+        left: typed.Expression,
+        right: typed.Expression,
+        span: Span,
+        written: ast.Expression | None,
     ) -> typed.Expression:
         """Each side has a type of its own; the result has the left one's."""
         right = self.settled(right)
@@ -236,7 +245,14 @@ class Operators(TypeExpressions):
             shown = show(left.type)
             amount = int(right.value)
             self.report(
-                ShiftOutOfRange(at=right.span, amount=amount, bits=bits, last=bits - 1, type=shown)
+                ShiftOutOfRange(
+                    at=right.span,
+                    amount=amount,
+                    bits=bits,
+                    last=bits - 1,
+                    type=shown,
+                    related=self.constants_of(written) if written is not None else (),
+                )
             )
             return self.refused(span)
         if isinstance(left, typed.Constant):

@@ -72,7 +72,7 @@ class Pipelines(Constructs):
             ahead = slot + slots - 1
             steps.append(self._region(node, rings, over, first, ahead, produces=True))
             steps.append(self._region(node, rings, over, first, slot, produces=False))
-        self._judge((steps[-2],), (steps[-1],))
+        self._judge(node, (steps[-2],), (steps[-1],))
         return (*prologue, self._loop(node, variable, over, rings, steps, has_tail=True))
 
     def _apart(self, node: ast.Pipeline, rings: tuple[typed.Variable, ...], over: Range) -> Made:
@@ -90,7 +90,7 @@ class Pipelines(Constructs):
             if slot == 0:
                 if not run_apart((produce,), (consume,)):
                     return ()
-                self._judge((produce,), (consume,))
+                self._judge(node, (produce,), (consume,))
             body: Made = (produce, consume)
             if slot:
                 body = Guard(self, self._exists(declared, over)).under(body, is_iteration=True)
@@ -305,11 +305,11 @@ class Pipelines(Constructs):
             is_async=False,
         )
 
-    def _judge(self, produce: Made, consume: Made) -> None:
+    def _judge(self, node: ast.Pipeline, produce: Made, consume: Made) -> None:
         """What the regions may not do; one execution of each tells."""
         if self.is_failed:
             return
-        for problem in check_regions(produce, consume):
+        for problem in check_regions(produce, consume, node.header):
             self.report(problem)
 
 

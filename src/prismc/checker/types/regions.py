@@ -20,11 +20,11 @@ Body = tuple[typed.Statement, ...]
 Uses = dict[typed.Variable, Span]
 
 
-def check_regions(produce: Body, consume: Body) -> Iterator[Problem]:
-    """Problems of the regions, each given as elaborated for one slot."""
+def check_regions(produce: Body, consume: Body, header: Span) -> Iterator[Problem]:
+    """Problems of the regions of the pipeline at `header`, each as elaborated for one slot."""
     makes, takes = _Region(produce), _Region(consume)
-    yield from _forbidden(produce)
-    yield from _forbidden(consume)
+    yield from _forbidden(produce, header)
+    yield from _forbidden(consume, header)
     for ring, at in makes.ring_reads.items():
         note = Related(at=ring.span, message=f"`{ring.name}` names the slot of the iteration")
         yield RingRead(at=at, name=ring.name, related=(note,))
@@ -39,17 +39,19 @@ def check_regions(produce: Body, consume: Body) -> Iterator[Problem]:
                 )
 
 
-def _forbidden(body: Body) -> Iterator[Problem]:
+def _forbidden(body: Body, header: Span) -> Iterator[Problem]:
+    related = (Related(at=header, message="the pipeline"),)
     is_async = any(has_scope(statement) for statement in body)
     for statement in statements_in(body):
         match statement:
             case typed.DeclareShared(variable=variable):
                 advice = "declare it before the pipeline"
-                yield BadRegion(at=variable.span, what="`shared`", advice=advice)
+                what = "`shared`"
+                yield BadRegion(at=variable.span, what=what, advice=advice, related=related)
             case typed.DeclareSeveral() if is_async:
                 what = "a call with several results beside an asynchronous scope"
                 advice = "take the results inside the scope"
-                yield BadRegion(at=statement.span, what=what, advice=advice)
+                yield BadRegion(at=statement.span, what=what, advice=advice, related=related)
             case _:
                 pass
 

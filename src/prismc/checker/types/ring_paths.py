@@ -14,7 +14,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.pipeline_errors import UnevenRings
 from prismc.checker.types.walk import bodies_of, expressions_in, statement_operands
-from prismc.diagnostics.problem import Problem
+from prismc.diagnostics.problem import Problem, Related
 from prismc.source.span import Span
 
 # The conditions of a path, each with the side that it takes.
@@ -32,7 +32,11 @@ def check_paths(produce: typed.Narrow) -> Iterator[Problem]:
             paths = walk.filled[name]
             at = next(iter(paths.values()), name.span)
             where = "only under a condition" if paths else "nowhere"
-            yield UnevenRings(at=at, name=name.name, other=other.name, where=where)
+            note = Related(
+                at=next(iter(walk.filled[other].values()), other.span),
+                message=f"`{other.name}` is filled here",
+            )
+            yield UnevenRings(at=at, name=name.name, other=other.name, where=where, related=(note,))
 
 
 def _reduced(paths: dict[Path, Span]) -> frozenset[Path]:

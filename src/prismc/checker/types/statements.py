@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadArgument,
@@ -83,7 +82,7 @@ class Statements(Declarations):
     def _compound(self, node: ast.Assign, place: typed.Place, value: typed.Expression) -> Made:
         """`x += e`: typed as `x + e`, whose type x must have."""
         current = typed.Expression(id=self.id(), span=node.target.span, type=place.type)
-        combined = self.combine(node.operator, current, value, node.span, node.span)
+        combined = self.combine(node.operator, current, value, node.span, node.span, node.value)
         if is_refused(combined):
             return ()
         assert isinstance(combined, typed.Binary), "a variable's value is not known"
@@ -285,7 +284,7 @@ class Statements(Declarations):
         if constant is None or constant.value or self.is_undecided:
             return
         shown = {
-            reference.name: self._shown_constant(reference)
+            reference.name: self.shown_constant(reference)
             for reference in find(node.condition, ast.Reference)
         }
         values = [f"{name} = {value}" for name, value in shown.items() if value]
@@ -294,25 +293,9 @@ class Statements(Declarations):
                 at=node.condition.span,
                 text=node.message.value if node.message is not None else "it does not hold",
                 notes=(f"with {', '.join(values)}",) if values else (),
+                related=self.constants_of(node.condition),
             )
         )
-
-    def _shown_constant(self, node: ast.Expression) -> str:
-        """The value of a name in a condition; empty for what is no constant."""
-        symbol = self.symbol_at(node)
-        if symbol is not None and symbol.kind is SymbolKind.BUILTIN:
-            return ""
-        if self.names_perspective(node):
-            return str(self.perspective_of(node))
-        if self.names_type(node):
-            return show(self.type_of(node))
-        binding = self.environment.get(symbol) if symbol is not None else None
-        if symbol is not None and binding is None and isinstance(symbol.node, ast.Constant):
-            binding = self.program.constant(symbol)
-        if not isinstance(binding, typed.Constant):
-            return ""
-        value = binding.value
-        return str(value).lower() if isinstance(value, bool) else str(value)
 
     def _exit(self, node: ast.Break | ast.Continue) -> Made:
         keyword = "break" if isinstance(node, ast.Break) else "continue"

@@ -29,7 +29,9 @@ from prismc.checker.types.model import (
     VectorType,
 )
 from prismc.checker.types.show import show
+from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
+from prismc.frontend.walk import find
 from prismc.hardware.groups import SPELLINGS, Perspective
 from prismc.hardware.orders import ORDERS, MemoryOrder
 from prismc.hardware.scalars import ALIASES, SCALARS
@@ -148,7 +150,8 @@ class TypeExpressions(Conversions):
             )
             return ERROR
         if not 1 <= length < _LARGEST_SIZE:
-            self.report(BadArrayLength(at=node.span, length=length))
+            notes = self.constants_of(node)
+            self.report(BadArrayLength(at=node.span, length=length, related=notes))
             return ERROR
         return ArrayType(element=element, length=length)
 
@@ -282,6 +285,37 @@ class TypeExpressions(Conversions):
         is_word = symbol is not None and symbol.kind is SymbolKind.BUILTIN and symbol.name in ORDERS
         return is_word or isinstance(self.binding_at(node), MemoryOrder)
 
+    # ------------------------------------------------------------------ notes
+
+    def constants_of(self, node: ast.Expression) -> tuple[Related, ...]:
+        """Where the constants that an expression names are declared, with their values."""
+        notes = {}
+        for reference in find(node, ast.Reference):
+            symbol, value = self.symbol_at(reference), self.shown_constant(reference)
+            if symbol is not None and value and isinstance(symbol.node, ast.Constant):
+                message = f"`{symbol.name}` is {value}, declared here"
+                notes[symbol.name] = Related(at=symbol.span, message=message)
+        return tuple(notes.values())
+
+    def shown_constant(self, node: ast.Expression) -> str:
+        """The value of a name in a condition; empty for what is no constant."""
+        symbol = self.symbol_at(node)
+        if symbol is not None and symbol.kind is SymbolKind.BUILTIN:
+            return ""
+        if self.names_perspective(node):
+            return str(self.perspective_of(node))
+        if self.names_type(node):
+            return show(self.type_of(node))
+        binding = self.environment.get(symbol) if symbol is not None else None
+        if symbol is not None and binding is None and isinstance(symbol.node, ast.Constant):
+            binding = self.program.constant(symbol)
+        if not isinstance(binding, typed.Constant):
+            return ""
+        value = binding.value
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    # ------------------------------------------------------------------ perspectives
+
     def names_perspective(self, node: ast.Expression) -> bool:
         """Whether an expression stands for a perspective, without reporting anything."""
         return isinstance(node, ast.PerspectiveLiteral) or isinstance(
@@ -295,7 +329,13 @@ class TypeExpressions(Conversions):
         if not 1 <= size < _LARGEST_SIZE or (node.level == "grid" and size != 1):
             limit = "1, there is one grid" if node.level == "grid" else "1 or more"
             self.report(
-                BadPerspectiveSize(at=node.size.span, level=node.level, size=size, limit=limit)
+                BadPerspectiveSize(
+                    at=node.size.span,
+                    level=node.level,
+                    size=size,
+                    limit=limit,
+                    related=self.constants_of(node.size),
+                )
             )
             return None
         unit = SPELLINGS[node.level]

@@ -73,7 +73,8 @@ class Unsafe(Assumptions):
             return ()
         variable = self.variable_at(inner.arguments[0])
         if variable is None or variable.kind is not typed.VariableKind.PARTITION:
-            self.report(NotAPartition(at=inner.arguments[0].span))
+            notes = () if variable is None else self.declared_here(variable)
+            self.report(NotAPartition(at=inner.arguments[0].span, related=notes))
             return ()
         return (typed.AssumeDisjoint(id=self.id(), span=call.span, variable=variable),)
 
