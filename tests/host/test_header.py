@@ -67,7 +67,16 @@ def test_compiles_as_the_main_file(saxpy: Path, language: Language) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("languages", [(C11, C11), (CPP17, CPP17), (C11, CPP17)], ids=str)
+CLANG_C11, CLANG_CPP17 = LANGUAGES[2], LANGUAGES[3]
+PAIRS = (
+    (C11, C11), (CPP17, CPP17), (C11, CPP17), (CLANG_C11, CLANG_C11), (CLANG_CPP17, CLANG_CPP17),
+    (C11, CLANG_CPP17),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "languages", PAIRS, ids=lambda pair: " ".join(language.name for language in pair)
+)
 def test_two_units_share_one_state(
     saxpy: Path, tmp_path: Path, languages: tuple[Language, Language]
 ) -> None:
