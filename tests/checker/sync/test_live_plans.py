@@ -23,8 +23,8 @@ from support.spec_page import Case, expected_of, read_cases
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = (
-    "async", "barriers", "bulk", "exits", "finish", "handover", "hopper", "pipeline", "split",
-    "synchronisation", "wgmma", "worked",
+    "async", "barriers", "bulk", "exits", "finish", "grid", "handover", "hopper", "pipeline",
+    "split", "synchronisation", "wgmma", "worked",
 )  # fmt: skip
 CASES = [
     case
@@ -40,7 +40,7 @@ def faults_of(checked: CheckedProgram) -> list[str]:
     found: list[str] = []
     for each in functions_of(program, checked.perspectives, memory, Sink(), checked.settings):
         planned = each.planned
-        fault = check_liveness(protocol_of(planned.graph, planned.barriers, _place))
+        fault = check_liveness(protocol_of(planned.graph, planned.barriers, planned.loads, _place))
         if fault is not None:
             found += [f"{each.instance.symbol}: {fault.message}", *fault.schedule]
     return found
@@ -76,7 +76,7 @@ def test_examples(path: Path) -> None:
 def test_random_graphs(first: int) -> None:
     for seed in range(first, first + 50):
         graph = Generator(seed).any(6)
-        fault = check_liveness(protocol_of(graph, plan(graph), _place))
+        fault = check_liveness(protocol_of(graph, plan(graph), {}, _place))
         assert fault is None, (seed, fault.message, fault.schedule)
 
 
@@ -90,9 +90,9 @@ def test_a_block_barrier_in_groups_that_go_around_differently_often() -> None:
     loop = builder.loop(lambda: [builder.step(access) for access in exchange])
     graph = builder.graph([builder.group(2, [loop])])
     right = plan(graph)
-    assert check_liveness(protocol_of(graph, right, _place)) is None
+    assert check_liveness(protocol_of(graph, right, {}, _place)) is None
     wrong = [replace(barrier, units=(builder.everyone,)) for barrier in right]
-    fault = check_liveness(protocol_of(graph, wrong, _place))
+    fault = check_liveness(protocol_of(graph, wrong, {}, _place))
     assert fault is not None
     assert "may wait for ever" in fault.message
     assert any("stuck at byte" in line for line in fault.schedule)
@@ -139,7 +139,7 @@ def test_split_barriers_and_what_they_would_be_without_a_credit() -> None:
     program, memory = checked.program, checked.memory
     functions = functions_of(program, checked.perspectives, memory, Sink(), checked.settings)
     (planned,) = (each.planned for each in functions)
-    protocol = protocol_of(planned.graph, planned.barriers, _place)
+    protocol = protocol_of(planned.graph, planned.barriers, planned.loads, _place)
     assert {gate.has_credit for gate in protocol.gates.values()} == {False, True}
     assert check_liveness(protocol) is None
     gates = {key: replace(gate, has_credit=False) for key, gate in protocol.gates.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -37,10 +36,9 @@ def _runs(pages: tuple[str, ...]) -> list[Run]:
 
 
 @pytest.fixture(autouse=True)
-def _one_step(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _one_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any pipeline is too large to be unrolled."""
     monkeypatch.setattr(weight, "LARGE", -1)
-    yield
 
 
 @cache

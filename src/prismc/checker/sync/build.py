@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.sync.accesses import Accesses, Here
+from prismc.checker.sync.arms import unit_of
 from prismc.checker.sync.asked import Guard, Prover, World
 from prismc.checker.sync.copies import with_joined_copies
 from prismc.checker.sync.coverage import NONE, Queue, commit
@@ -44,8 +45,9 @@ from prismc.checker.sync.loads import loads_of, with_arrival
 from prismc.checker.sync.plan import AccessKind, Position, Where
 from prismc.checker.sync.registers import leaves_open, shown_registers
 from prismc.checker.sync.roots import Path, Pointers
-from prismc.checker.sync.split import Loads
+from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.sync.summaries import FunctionSummary
+from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.weight import loops_with_early_ends
 from prismc.checker.types import typed
 from prismc.checker.types.turns import steps_of
@@ -169,6 +171,7 @@ class _Builder:
         cut: frozenset[int],
     ) -> None:
         self._cut = cut
+        self._phases: dict[Loads, Path] = {}
         self._leaves_open = leaves_open
         self._loads = loads
         self._perspective = instance.bound.code
@@ -265,13 +268,39 @@ class _Builder:
             nodes = with_joined_copies(nodes, self._accesses.made)
             for queue in _queues(nodes):
                 commit = _commit(statement, queue)
-                is_load = isinstance(queue, Loads)
-                nodes = with_arrival(nodes, commit) if is_load else (*nodes, commit)
+                if isinstance(queue, Loads):
+                    arrival = self._arrival(queue, statement, nodes, here)
+                    nodes = with_arrival(nodes, replace(commit, events=(arrival, *commit.events)))
+                else:
+                    nodes = (*nodes, commit)
             yield self._scope(statement, here, nodes)
         elif self._has_scopes:
             yield self._scope(statement, here, self.sequence(statement.body, here))
         else:
             yield from self.sequence(statement.body, here)
+
+    def _arrival(
+        self, loads: Loads, statement: typed.Narrow, nodes: Sequence, here: Here
+    ) -> Access:
+        """The arrival of those who issue loads, as an access to their phase; the first one is made
+        with that of the waits."""
+        at = statement.header
+        if loads not in self._phases:
+            is_wide = any(unit.bit_count() > self._accesses.block > 0 for unit in here.units)
+            phase = LoadPhase(
+                name=f"content of {', '.join(loads.roots)}",
+                span=at,
+                base=0 if is_wide else unit_of(here.units),
+                is_local=is_wide,
+                loads=loads,
+            )
+            self._phases[loads] = path = Path(roots=(phase,))
+            self._accesses.add(AccessKind.READ, path, unknown_footprint(here.threads), here, at)
+        issuers = 0
+        for access in accesses_of(nodes):
+            issuers |= access.footprint.threads if access.queue == loads else 0
+        path, footprint = self._phases[loads], unknown_footprint(issuers)
+        return self._accesses.add(AccessKind.UPDATE, path, footprint, here, at, queue=loads)
 
     def _scope(self, statement: typed.Narrow, here: Here, nodes: Sequence) -> Region:
         """A scope as one node: what is needed before anything in it stands in front of it."""

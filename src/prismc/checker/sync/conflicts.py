@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from prismc.checker.sync.asked import Question, is_proved
-from prismc.checker.sync.coverage import Coverage, then
+from prismc.checker.sync.coverage import Coverage, Queue, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.forms import BLOCK_WIDE
 from prismc.checker.sync.graph import (
@@ -26,6 +26,7 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.near import Neighbours
 from prismc.checker.sync.plan import AccessKind
+from prismc.checker.sync.split import LoadPhase
 from prismc.hardware.asynchronous import Agent
 from prismc.source.record import Record
 
@@ -108,6 +109,13 @@ class Conflicts:
         self.steps: dict[Step, Summary] = {}
         self.looked: dict[Node, Looked] = {}
         accesses = tuple(accesses)
+        # What waits for loads read, by the loads.
+        self.load_waits: dict[Queue | None, Access] = {
+            root.loads: access
+            for access in accesses
+            for root in access.roots
+            if isinstance(root, LoadPhase) and access.kind is AccessKind.READ
+        }
         self._memory = _memories(accesses)
         self._neighbours = Neighbours(accesses, self._memory, everyone.bit_length())
 

@@ -116,8 +116,9 @@ def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
             return nodes
         first = nodes[start]
         moved = wait_before(
-            first.before, first.span, item.queue, groups, item.registers, item.order
-        )
+            first.before, first.span, item.queue, groups, item.registers, item.order,
+            conflicts.load_waits.get(item.queue),
+        )  # fmt: skip
         return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])
 
     return change

@@ -3,7 +3,9 @@
 All scopes that fill the same memory complete at one mbarrier, a phase for each time that one of
 them runs: the thread that issues the loads arrives and says how many bytes come, and whoever
 touches the memory waits for the phase. On every path there is one wait for each phase: a wait too
-many would wait for ever, one too few would leave the parity behind.
+many would wait for ever, one too few would leave the parity behind. As with split barriers the
+phase counts as memory, which arrivals update and waits read: nobody may arrive for a phase before
+all have waited for the last one.
 """
 
 from __future__ import annotations

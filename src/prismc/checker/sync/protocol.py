@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
+from prismc.checker.sync.between import GridBarrier
 from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.graph import (
     Arms,
     Choice,
+    Commit,
     Exit,
     Graph,
     Jump,
@@ -17,6 +19,7 @@ from prismc.checker.sync.graph import (
     Sequence,
     Step,
     Summary,
+    Wait,
     nodes_in,
 )
 from prismc.checker.sync.liveness import (
@@ -31,7 +34,7 @@ from prismc.checker.sync.liveness import (
     Team,
 )
 from prismc.checker.sync.refine import Barrier
-from prismc.checker.sync.split import Arrive, Await
+from prismc.checker.sync.split import Arrive, Await, Loads, SplitBarrier
 from prismc.source.span import Span
 
 # A place in words: `line 12`.
@@ -39,15 +42,18 @@ Words = Callable[[Span], str]
 Places = Mapping[tuple[Node, bool], Barrier]
 
 
-def protocol_of(graph: Graph, barriers: Iterable[Barrier], words: Words) -> Protocol:
+def protocol_of(
+    graph: Graph, barriers: Iterable[Barrier], loads: Mapping[Loads, SplitBarrier], words: Words
+) -> Protocol:
     """What the threads of a function do, class by class: those that run the same code are a team.
 
     The threads of one unit have one barrier, at which they may meet in one place only. A call that
-    makes threads wait counts as a barrier of these.
+    makes threads wait counts as a barrier of these. The barriers of `loads` count the arrivals of
+    those that issue them; the bytes come by themselves.
     """
     places = {barrier.key: barrier for barrier in barriers}
     masks = _teams(graph, places)
-    writer = _Writer(places, words)
+    writer = _Writer(places, loads, words)
     teams = tuple(
         Team(
             name=_name(mask),
@@ -87,9 +93,14 @@ def _waits(region: Region, places: Places) -> bool:
     """Whether threads wait for one another in code of a region itself."""
     nodes = tuple(_parts(region.body))
     return any(
-        (node, False) in places or (node, True) in places or isinstance(node, Arrive | Await)
-        for node in nodes
+        (node, False) in places or (node, True) in places or _is_half(node) for node in nodes
     ) or any(_meetings(step) for step in _steps(nodes))
+
+
+def _is_half(node: Node) -> bool:
+    """Whether a node is an arrival or a wait at a split barrier, or for bulk loads."""
+    of_loads = isinstance(node, Commit | Wait) and isinstance(node.queue, Loads)
+    return of_loads or isinstance(node, Arrive | Await)
 
 
 def _parts(nodes: Sequence) -> Iterator[Node]:
@@ -127,8 +138,9 @@ def _meetings(step: Step) -> tuple[int, ...]:
 class _Writer:
     """Writes down what one team does; `gates` are all that it has met."""
 
-    def __init__(self, places: Places, words: Words) -> None:
+    def __init__(self, places: Places, loads: Mapping[Loads, SplitBarrier], words: Words) -> None:
         self._places = places
+        self._loads = loads
         self._words = words
         self.gates: dict[Hashable, Gate] = {}
 
@@ -141,9 +153,20 @@ class _Writer:
     def _node(self, node: Node, team: int, unit: int) -> Iterator[Item]:
         match node:
             case Arrive():
-                yield from self._half(node, Act.ARRIVE, node.barrier.arrivers, team)
+                barrier = node.barrier
+                yield from self._half(node, barrier, Act.ARRIVE, barrier.arrivers & team)
             case Await():
-                yield from self._half(node, Act.WAIT, node.barrier.waiters, team)
+                barrier = node.barrier
+                yield from self._half(node, barrier, Act.WAIT, barrier.waiters & team)
+            case Commit(queue=Loads() as loads) | Wait(queue=Loads() as loads):
+                if loads in self._loads:
+                    act = Act.ARRIVE if isinstance(node, Commit) else Act.WAIT
+                    yield from self._half(node, self._loads[loads], act, team)
+            case GridBarrier():
+                self.gates.setdefault(
+                    "grid", Gate(name="the barrier of the grid", count=unit.bit_count())
+                )
+                yield Operation(gate="grid", act=Act.MEET, place=self._words(node.span))
             case Step():
                 yield from self._step(node, team)
             case Jump(exit=kind):
@@ -191,12 +214,11 @@ class _Writer:
             if unit & team:
                 yield self._meeting(unit, span)
 
-    def _half(self, node: Arrive | Await, act: Act, threads: int, team: int) -> Iterator[Item]:
-        """One side of a split barrier. Its arrivals may come from several places."""
-        barrier = node.barrier
+    def _half(self, node: Node, barrier: SplitBarrier, act: Act, threads: int) -> Iterator[Item]:
+        """One side of a split barrier, by `threads`. Its arrivals may come from several places."""
         for unit in barrier.units:
-            is_far = barrier.is_wide and act is Act.ARRIVE and threads & team
-            if is_far or unit & threads & team:
+            is_far = barrier.is_wide and act is Act.ARRIVE and threads
+            if is_far or unit & threads:
                 arrivers = barrier.arrivers if barrier.is_wide else unit & barrier.arrivers
                 name = f"the mbarrier of {barrier.phase.name} for {_name(arrivers)}"
                 gate = Gate(name=name, count=arrivers.bit_count(), has_credit=barrier.has_credit)

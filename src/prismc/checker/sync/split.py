@@ -47,6 +47,12 @@ class Loads(Record):
     roots: tuple[str, ...]
 
 
+class LoadPhase(Phase):
+    """The phase of the mbarrier that counts `loads`, which arrivals update and waits read."""
+
+    loads: Loads
+
+
 class SplitBarrier(Record):
     """A barrier of each of `units`, at which the threads `arrivers` arrive and `waiters` wait.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.sync.assemble import program_plan
-from prismc.checker.sync.between import Between, plan_between
+from prismc.checker.sync.between import Between, GridBarrier, plan_between
 from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned
 from prismc.checker.sync.clusters import report_parts
@@ -213,10 +213,15 @@ def _plan(
 
 
 def _check_liveness(planned: Planned) -> None:
-    """Split barriers must let everybody go on in the end; that full barriers do is known from the
-    perspectives: whoever waits there runs the same code. Raises BlockedPlan."""
-    if any(isinstance(node, Arrive) for node in nodes_in(planned.graph.top.body)):
-        protocol = protocol_of(planned.graph, planned.barriers, lambda span: f"at {span.start}")
+    """Split barriers, bulk loads and barriers of the grid must let everybody go on in the end; that
+    full barriers do is known from the perspectives: whoever waits there runs the same code. Raises
+    BlockedPlan."""
+    graph = planned.graph
+    halves = any(isinstance(node, Arrive | GridBarrier) for node in nodes_in(graph.top.body))
+    if halves or planned.loads:
+        protocol = protocol_of(
+            graph, planned.barriers, planned.loads, lambda span: f"at {span.start}"
+        )
         fault = check_liveness(protocol)
         if fault is not None:
             raise BlockedPlan("\n".join((fault.message, *fault.schedule)))

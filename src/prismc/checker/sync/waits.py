@@ -26,6 +26,7 @@ from prismc.checker.sync.flow import (
     through_only,
 )
 from prismc.checker.sync.graph import (
+    Access,
     Arms,
     Choice,
     Exit,
@@ -70,14 +71,16 @@ def wait_before(
     groups: int,
     registers: tuple[int, ...] = (),
     order: Coverage = NONE,
+    touch: Access | None = None,
 ) -> Wait:
-    """A wait as a node; it makes `order` between those who issued and those who wait."""
+    """A wait as a node; it makes `order` between those who issued and those who wait. `touch` is
+    that of the phase it waits for."""
     flow = Flow(through=wait(queue, groups, order), pending=())
     summary = Summary(entries=(), exits=((Exit.NORMAL, flow),))
     return Wait(
         before=position,
         span=span,
-        events=(summary,),
+        events=(summary,) if touch is None else (summary, touch),
         queue=queue,
         groups=groups,
         registers=registers,
@@ -141,7 +144,8 @@ class _Walk:
             if age >= 0 and self._places:
                 touched = tuple(sorted(filter(None, registers)))
                 order = _meeting(issuers[queue], region) if isinstance(queue, Loads) else NONE
-                yield wait_before(position, span, queue, age, touched, order)
+                touch = self._conflicts.load_waits.get(queue)
+                yield wait_before(position, span, queue, age, touched, order, touch)
 
     def node(self, node: Node, region: Region) -> tuple[Node, Summary]:
         """A node with the waits inside it, which do not depend on its surroundings."""
