@@ -156,6 +156,8 @@ def test_nothing_is_checked_again(tmp_path: Path, checks: list[str]) -> None:
     [
         # A comment moves all that comes after it; only the file itself has a new text.
         ("library.prism", ("def twice", "# Two times x.\ndef twice"), {"library"}),
+        ("library.prism", ("return x +", "# Twice.\n\n    return x +"), {"library"}),
+        ("library.prism", ("x + x", "(x +\n        x)"), {"library", "one", "two"}),
         # What `one` does not call is nothing to it.
         ("library.prism", ("third(x) * x", "third(x) + x"), {"library", "two"}),
         ("library.prism", ("x + x", "x * 2.0"), {"library", "one", "two"}),
