@@ -7,17 +7,19 @@ scopes are part of it, since the code perspective stays; a `group` or an arm sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.arms import unit_of
 from prismc.checker.sync.asked import Guard, Prover, World
 from prismc.checker.sync.copies import with_joined_copies
-from prismc.checker.sync.coverage import NONE, Queue, commit
+from prismc.checker.sync.coverage import NONE, Coverage, Queue, barrier, commit
 from prismc.checker.sync.cycles import cycles_of
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.evaluate import Bodies, Evaluator
-from prismc.checker.sync.events import Events, synchronised
+from prismc.checker.sync.events import Events
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import (
     Access,
@@ -389,30 +391,45 @@ class _Builder:
 
     def _finish(self, statement: typed.Finish, here: Here) -> Iterator[Node]:
         """Thread 0 arrives for its block: what other blocks do in the body, it stands for. Then the
-        block waits for the answer."""
-        made = self._accesses.made
+        block waits for the answer. Of a cluster the first block stands for the last one."""
+        made, block = self._accesses.made, self._accesses.block
         self.before_finish = first = len(made)
-        body = self.sequence(statement.body, here)
+        blocks = groups_of(here.units, BLOCK, block)
+        body = self.sequence(statement.body, replace(here, units=blocks[:1]))
         kinds: dict[Root, AccessKind] = {}
         for access in made[first:]:
             for root in access.roots:
                 is_read = access.kind is AccessKind.READ and kinds.get(root) is not AccessKind.WRITE
                 if root.is_global:
                     kinds[root] = AccessKind.READ if is_read else AccessKind.WRITE
+        firsts = reduce(or_, (unit & -unit for unit in blocks))
         arrival = [
-            self._accesses.add(
-                kind,
-                Path(roots=(root,), is_known=False),
-                unknown_footprint(1),
-                here,
-                statement.header,
+            replace(
+                self._accesses.add(
+                    kind,
+                    Path(roots=(root,), is_known=False),
+                    unknown_footprint(firsts),
+                    here,
+                    statement.header,
+                ),
+                in_block=True,
             )
             for root, kind in kinds.items()
         ]
-        waits = synchronised((), BLOCK, here, self._accesses.block)
+        made[len(made) - len(arrival) :] = arrival
         before = _before(statement)
+        waits = Summary(entries=(), exits=((Exit.NORMAL, Flow(_last_block(blocks), ())),))
         yield Finish(before=before, span=statement.header, events=(*arrival, waits))
-        yield from body
+        if len(blocks) == 1:
+            yield from body
+            return
+        yield Region(
+            before=before,
+            span=statement.header,
+            perspective=BLOCK,
+            units=blocks[:1],
+            body=body,
+        )
 
     def _group(self, statement: typed.Group, here: Here) -> Iterator[Node]:
         units = groups_of(here.units, statement.to, self._accesses.block)
@@ -520,6 +537,17 @@ def _commit(statement: typed.Narrow, queue: Queue) -> Commit:
         events=(Summary(entries=(), exits=((Exit.NORMAL, flow),)),),
         queue=queue,
     )
+
+
+def _last_block(blocks: tuple[int, ...]) -> Coverage:
+    """The order that arrivals for `finish` make: in each block for all of its threads, and of the
+    threads that arrive for the last block's, whichever that is."""
+    if len(blocks) == 1:
+        return barrier(blocks)
+    everyone = reduce(or_, blocks)
+    firsts = tuple((unit & -unit, everyone) for unit in blocks)
+    others = tuple((unit & unit - 1, unit) for unit in blocks)
+    return Coverage((*firsts, *others))
 
 
 def _before(statement: typed.Statement) -> Position:

@@ -220,6 +220,7 @@ class Conflicts:
             return NEVER
         found = self._compare_places(earlier, later, crossed, width)
         is_local = all(root.is_local for root in (*earlier.roots, *later.roots))
+        is_local = is_local or earlier.in_block or later.in_block
         if not is_local or not 0 < self.block < width:
             return found
         classes = _same_unit(found, self.block)

@@ -86,7 +86,7 @@ class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
     outermost first; `own_loops` those that each thread goes through by itself. With a `queue` it is
     complete only when a wait has completed its group. `agent` is who makes it. `asked` is there if
-    a prover can be asked about it."""
+    a prover can be asked about it. One that is `in_block` concerns its own block alone."""
 
     number: int
     roots: tuple[Root, ...]
@@ -99,6 +99,7 @@ class Access(Record):
     queue: Queue | None = None
     agent: Agent = Agent.GENERIC
     asked: Asked | None = None
+    in_block: bool = False
 
     @property
     def is_async(self) -> bool:

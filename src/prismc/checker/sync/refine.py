@@ -87,7 +87,8 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     if that is enough."""
     item = barriers[index]
     for size in _narrower(item, graph.block):
-        if all(_stays_in(size, conflicts, item, reason) for reason in item.reasons):
+        is_block = size == graph.block  # what blocks do for one another others may settle
+        if is_block or all(_stays_in(size, conflicts, item, each) for each in item.reasons):
             units = tuple(part for unit in item.units for part in _parts(unit, size))
             narrow = Barrier(insertion=item.insertion, units=units, reasons=item.reasons)
             trial = [*barriers[:index], narrow, *barriers[index + 1 :]]
