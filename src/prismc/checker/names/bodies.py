@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeGuard
 
-from prismc.checker.names.errors import (
-    DuplicateName,
-    HidesVariable,
-    OtherSide,
-    UnknownName,
-    UsedBeforeDeclared,
-)
+from prismc.checker.names.errors import DuplicateName, HidesVariable, UnknownName
 from prismc.checker.names.scopes import TopLevel, require_member
 from prismc.checker.names.symbols import BUILTINS, HOST_BUILTINS, Symbol, SymbolKind
-from prismc.checker.names.words import ADVICE
+from prismc.checker.names.unknown import Scope, Unknown, UnknownNames
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
-from prismc.diagnostics.suggest import did_you_mean, spelling_fix
+from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
-from prismc.frontend.standard import standard_names
-
-Scope = dict[str, Symbol]
 
 # Attributes whose arguments are ordinary expressions; those of `effects` are words and names.
 _ORDINARY_ATTRIBUTES = ("requires", "launch", "assume")
@@ -46,7 +37,8 @@ class BodyResolver:
         self._used = used
         self._builtins = BUILTINS
         self._scopes: list[Scope] = []
-        self._unknown: list[tuple[ast.Reference, list[Scope]]] = []
+        self._ended: Scope = {}  # the names of blocks that have ended, the last of each name
+        self._unknown: list[Unknown] = []
         self._assigned: set[int] = set()  # ids of nodes that stand left of `=`
 
     # ------------------------------------------------------------------ declarations
@@ -65,7 +57,10 @@ class BodyResolver:
                 self._scope(body)
             case _:
                 pass
-        self._report_unknown()
+        # After the walk, since a name may turn out to be declared further down.
+        unknown = UnknownNames(self._level, self._sink, self._builtins, self._assigned)
+        for each in self._unknown:
+            unknown.report(each)
 
     def _function(self, node: ast.Function | ast.Kernel) -> None:
         """Generics, parameters and the body's own names share one scope."""
@@ -83,7 +78,7 @@ class BodyResolver:
         for result in node.results if isinstance(node, ast.Function) else ():
             self._expressions((result.type, _stated(result.at)))
         self._statements(node.body)
-        self._scopes.pop()
+        self._leave()
 
     def _kind(self, kind: ast.Expression) -> None:
         """`type`, `int`, `bool` and `perspective` are words here; a `fn(..)` names types."""
@@ -102,6 +97,10 @@ class BodyResolver:
                 self._expressions(argument.value for argument in effect.named)
 
     # ------------------------------------------------------------------ scopes
+
+    def _leave(self) -> None:
+        """The innermost scope ends."""
+        self._ended.update(self._scopes.pop())
 
     def _declare(self, name: ast.Name, kind: SymbolKind, node: ast.Node) -> None:
         symbol = Symbol(
@@ -130,7 +129,7 @@ class BodyResolver:
     def _scope(self, body: tuple[ast.Statement, ...]) -> None:
         self._scopes.append({})
         self._statements(body)
-        self._scopes.pop()
+        self._leave()
 
     def _scope_with(
         self,
@@ -142,7 +141,7 @@ class BodyResolver:
         for name, kind in names:
             self._declare(name, kind, node)
         self._statements(body)
-        self._scopes.pop()
+        self._leave()
 
     # ------------------------------------------------------------------ statements
 
@@ -221,7 +220,7 @@ class BodyResolver:
                 self._scopes.append({})
                 self._declare(pair.function.parameter, SymbolKind.LOCAL, pair.function)
                 self._expression(pair.function.body)
-                self._scopes.pop()
+                self._leave()
         names = [(pair.name, SymbolKind.LOCAL) for pair in node.pairs]
         self._scope_with(names, node, node.body)
 
@@ -239,7 +238,7 @@ class BodyResolver:
             self._declare(name, kind, node)
         self._scope(node.produce)
         self._scope(node.consume)
-        self._scopes.pop()
+        self._leave()
 
     # ------------------------------------------------------------------ expressions
 
@@ -262,7 +261,8 @@ class BodyResolver:
     def _reference(self, node: ast.Reference) -> None:
         symbol = self._find(node.name)
         if symbol is None:
-            self._unknown.append((node, list(self._scopes)))
+            ended = self._ended.get(node.name)
+            self._unknown.append(Unknown(node, tuple(self._scopes), ended))
             return
         self._uses[node.id] = symbol
         self._used(symbol)
@@ -319,55 +319,6 @@ class BodyResolver:
         path = f"{base.name}.{member.name.text}"
         advice = did_you_mean(path, known, f"import it: `import {path}`")
         self._sink.report(UnknownName(at=member.name.span, name=member.name.text, advice=advice))
-
-    # ------------------------------------------------------------------ unknown names
-
-    def _report_unknown(self) -> None:
-        """After the walk, since a name may turn out to be declared further down."""
-        for node, scopes in self._unknown:
-            later = next(
-                (scope[node.name] for scope in reversed(scopes) if node.name in scope), None
-            )
-            if later is not None:
-                note = Related(at=later.span, message=f"`{node.name}` is declared here")
-                self._sink.report(UsedBeforeDeclared(at=node.span, name=node.name, related=(note,)))
-                continue
-            if (other := self._of_other_side(node)) is not None:
-                self._sink.report(other)
-                continue
-            visible = [name for scope in reversed(scopes) for name in scope]
-            candidates = (*visible, *self._level.names, *self._builtins)
-            otherwise = f"declare `{node.name}` first, or import it"
-            if node.id in self._assigned:
-                otherwise = f"declare it: `{node.name} := ..`"
-            known = ADVICE.get(node.name) or self._standard_advice(node)
-            advice = known or did_you_mean(node.name, candidates, otherwise)
-            fixes = () if known else spelling_fix(node.span, node.name, candidates)
-            self._sink.report(UnknownName(at=node.span, name=node.name, advice=advice, fixes=fixes))
-
-    def _of_other_side(self, node: ast.Reference) -> OtherSide | None:
-        """A built-in function of tests in device code, or one of device code in a test."""
-        name, at = node.name, node.span
-        if node.id in self._assigned:
-            return None
-        if self._builtins is not HOST_BUILTINS:
-            if name not in HOST_BUILTINS or name in ADVICE or self._standard_advice(node):
-                return None
-            here, advice = "not in device code", "move it into a `test`, which is host code"
-            return OtherSide(at=at, name=name, whose="tests", here=here, advice=advice)
-        if name not in BUILTINS:
-            return None
-        advice = "call it in a kernel, and launch that"
-        if name == "print":
-            advice = "leave it out: an `assert` that fails shows its values"
-        return OtherSide(at=at, name=name, whose="device code", here="not in a test", advice=advice)
-
-    def _standard_advice(self, node: ast.Reference) -> str | None:
-        """Where device code uses a name of the standard library that it did not import."""
-        if node.id in self._assigned or self._builtins is HOST_BUILTINS:
-            return None
-        module = standard_names().get(node.name)
-        return f"import it: `from {module} import {node.name}`" if module else None
 
 
 def _stated(at: ast.At | None) -> ast.Expression | None:

@@ -15,6 +15,17 @@ class UnknownName(Problem):
     advice: str
 
 
+class ScopeEnded(Problem):
+    code = "P0383"
+    title = "a name of a block that has ended"
+    message = "`{name}` was declared in a block that has ended"
+    label = "not known here"
+    help_text = "{advice}"
+
+    name: str
+    advice: str
+
+
 class OtherSide(Problem):
     code = "P0382"
     title = "a built-in function of the other side: device code or test"
