@@ -84,10 +84,12 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(
             name="wait bulk group", ptx="cp.async.bulk.wait_group.read count", cost=Cost.WAIT
         ),
+        Primitive(name="wait bulk writes", ptx="cp.async.bulk.wait_group count", cost=Cost.WAIT),
         Primitive(name="fence products", ptx="wgmma.fence", cost=Cost.WARP),
         Primitive(name="commit products", ptx="wgmma.commit_group", cost=Cost.ARRIVE),
         Primitive(name="wait products", ptx="wgmma.wait_group count", cost=Cost.WAIT),
         Primitive(name="proxy fence", ptx="fence.proxy.async.shared::cta", cost=Cost.ARRIVE),
+        Primitive(name="full proxy fence", ptx="fence.proxy.async", cost=Cost.ARRIVE),
     )
 }
 

@@ -150,7 +150,7 @@ def _commit_group(frame: Frame, op: sync.CommitGroup) -> None:
 
 
 def _wait_group(frame: Frame, op: sync.WaitGroup) -> None:
-    suffix = ".read" if op.of == "cp.async.bulk" else _ALIGNED.get(op.of, "")
+    suffix = ".read" if op.is_read else _ALIGNED.get(op.of, "")
     _instruction(frame, f"{op.of}.wait_group{suffix} {op.groups};", op.span)
 
 
@@ -159,7 +159,7 @@ def _product_fence(frame: Frame, op: sync.ProductFence) -> None:
 
 
 def _proxy_fence(frame: Frame, op: sync.ProxyFence) -> None:
-    _instruction(frame, "fence.proxy.async.shared::cta;", op.span)
+    _instruction(frame, f"fence.proxy.async{'' if op.is_full else '.shared::cta'};", op.span)
 
 
 # What all threads of a warp execute together says so (PTX ISA, "wgmma.commit_group").

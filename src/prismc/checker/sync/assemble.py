@@ -22,7 +22,7 @@ from prismc.checker.sync.choose import (
     number_barriers,
 )
 from prismc.checker.sync.conflicts import Conflict
-from prismc.checker.sync.coverage import ranges_of
+from prismc.checker.sync.coverage import BULK_WRITES, ranges_of
 from prismc.checker.sync.graph import (
     Arms,
     Commit,
@@ -204,9 +204,9 @@ def _rank(kind: SyncKind) -> int:
     """Commits, waits, fences, barriers; registers are handed over last."""
     if kind in COMMITS.values():
         return 0
-    if kind in WAITS.values() or kind is SyncKind.MBARRIER_WAIT:
+    if kind in (*WAITS.values(), SyncKind.WAIT_BULK_WRITES, SyncKind.MBARRIER_WAIT):
         return 1
-    if kind is SyncKind.PROXY_FENCE:
+    if kind in (SyncKind.PROXY_FENCE, SyncKind.FULL_PROXY_FENCE):
         return 2
     if kind is SyncKind.BLOCK_VOTE:
         return 5
@@ -274,7 +274,7 @@ def _fence_operations(planned: Planned) -> Iterator[SyncOperation]:
     for fence in planned.fences:
         yield SyncOperation(
             number=0,
-            kind=SyncKind.PROXY_FENCE,
+            kind=SyncKind.FULL_PROXY_FENCE if fence.is_full else SyncKind.PROXY_FENCE,
             position=fence.position,
             participants=_everyone_in(fence.region),
             lanes=0,
@@ -325,13 +325,12 @@ def _operation(
     node: Commit | Wait, region: Region, planned: Planned, without: Collection[Conflict] = ()
 ) -> SyncOperation:
     """A commit or a wait; `without` are reasons of another wait."""
-    assert isinstance(node.queue, Completion), "groups are committed and waited for"
     reasons = planned.waits.get(node, ()) if isinstance(node, Wait) else ()
     others = {(one.earlier.number, one.later.number) for one in without}
     reasons = tuple(one for one in reasons if (one.earlier.number, one.later.number) not in others)
     return SyncOperation(
         number=0,
-        kind=(WAITS if isinstance(node, Wait) else COMMITS)[node.queue],
+        kind=_kind_of(node),
         position=node.before,
         participants=_everyone_in(region),
         lanes=0,
@@ -341,6 +340,14 @@ def _operation(
         edges=edges_of(planned, reasons),
         registers=node.registers if isinstance(node, Wait) else (),
     )
+
+
+def _kind_of(node: Commit | Wait) -> SyncKind:
+    """Which operation ends a group, or waits for it."""
+    if node.queue is BULK_WRITES:
+        return SyncKind.WAIT_BULK_WRITES
+    assert isinstance(node.queue, Completion), "groups are committed and waited for"
+    return (WAITS if isinstance(node, Wait) else COMMITS)[node.queue]
 
 
 def _of_loads(

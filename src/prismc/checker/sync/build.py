@@ -15,7 +15,15 @@ from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.arms import unit_of
 from prismc.checker.sync.asked import Guard, Prover, World
 from prismc.checker.sync.copies import with_joined_copies
-from prismc.checker.sync.coverage import NONE, Coverage, Queue, barrier, commit
+from prismc.checker.sync.coverage import (
+    BULK_WRITES,
+    NONE,
+    Coverage,
+    Queue,
+    barrier,
+    commit,
+    then,
+)
 from prismc.checker.sync.cycles import cycles_of
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.evaluate import Bodies, Evaluator
@@ -269,7 +277,7 @@ class _Builder:
             )
             nodes = with_joined_copies(nodes, self._accesses.made)
             for queue in _queues(nodes):
-                commit = _commit(statement, queue)
+                commit = _commit(statement, queue, nodes)
                 if isinstance(queue, Loads):
                     arrival = self._arrival(queue, statement, nodes, here)
                     nodes = with_arrival(nodes, replace(commit, events=(arrival, *commit.events)))
@@ -516,7 +524,8 @@ def _queues(nodes: Sequence) -> tuple[Queue, ...]:
         for event in node.events if isinstance(node, Step) else ():
             for pending in _pending(event):
                 queue = pending.access.queue
-                if queue is not None and not pending.after.groups(queue).commits:
+                is_done = queue is None or pending.after.groups(queue).commits
+                if queue is not None and not is_done and queue is not BULK_WRITES:
                     found[queue] = None
     return tuple(found) or (Completion.COPY_GROUP,)
 
@@ -527,10 +536,14 @@ def _pending(event: Access | Summary) -> tuple[Pending, ...]:
     return tuple(item for _, flow in event.exits for item in flow.pending)
 
 
-def _commit(statement: typed.Narrow, queue: Queue) -> Commit:
+def _commit(statement: typed.Narrow, queue: Queue, nodes: Sequence) -> Commit:
     """The end of an asynchronous scope. The scope is one node, so that what its copies have to wait
-    for stands in front of it."""
-    flow = Flow(through=commit(queue), pending=())
+    for stands in front of it. A group of bulk stores is one of what they write, too."""
+    order = commit(queue)
+    written = (access.queue is BULK_WRITES for access in accesses_of(nodes))
+    if queue is Completion.BULK_GROUP and any(written):
+        order = then(order, commit(BULK_WRITES))
+    flow = Flow(through=order, pending=())
     return Commit(
         before=Position(where=Where.AFTER, anchor=statement.id),
         span=statement.header,

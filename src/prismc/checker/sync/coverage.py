@@ -132,7 +132,13 @@ class _Fences(Record):
     """The queue of a thread's ordinary accesses, which a fence shows to asynchronous engines."""
 
 
+class _BulkWrites(Record):
+    """The queue of what a thread's bulk stores write. Its groups are those of the queue of what
+    they read, but complete later (PTX ISA, "cp.async.bulk.wait_group")."""
+
+
 PROXY = _Fences()
+BULK_WRITES = _BulkWrites()
 NONE = Coverage(())
 _NO_GROUPS = Groups()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard
-from prismc.checker.sync.coverage import NONE, barrier
+from prismc.checker.sync.coverage import BULK_WRITES, NONE, Queue, barrier
 from prismc.checker.sync.extents import extent_at
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary, groups_of
@@ -239,15 +239,14 @@ class Events:
         )
 
 
-def _queue(
-    callee: typed.Instance, parameter: typed.Variable, kind: AccessKind
-) -> Completion | None:
-    """What an access ends with: those to `async` parameters, and the declared reads."""
+def _queue(callee: typed.Instance, parameter: typed.Variable, kind: AccessKind) -> Queue | None:
+    """What an access ends with: those to `async` parameters, and the declared reads; what bulk
+    stores write is complete later than what they read."""
     of = parameter.type
-    is_shown = isinstance(of, PointerType | ArrayType) and of.is_async
-    if callee.effects is None or not (kind is AccessKind.READ or is_shown):
-        return None
-    return callee.effects.completes
+    completes = None if callee.effects is None else callee.effects.completes
+    if kind is AccessKind.READ or (isinstance(of, PointerType | ArrayType) and of.is_async):
+        return completes
+    return BULK_WRITES if completes is Completion.BULK_GROUP else None
 
 
 def _under(here: Here, condition: typed.Expression, *, holds: bool) -> Here:

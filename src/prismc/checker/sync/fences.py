@@ -1,6 +1,6 @@
-"""Where threads fence their ordinary accesses to shared memory against asynchronous engines.
+"""Where threads fence their ordinary accesses against asynchronous engines.
 
-Bulk copies and products of warpgroups reach shared memory by a proxy of their own: a barrier alone
+Bulk copies and products of warpgroups reach memory by a proxy of their own: a barrier alone
 does not put a thread's loads and stores before theirs. Each thread fences after its accesses and
 before the barrier that hands the memory over (PTX ISA, "Async proxy", "membar / fence"). What the
 engines have done is there for threads once it is waited for.
@@ -41,6 +41,11 @@ class Fence(Record):
     is_end: bool
     region: Region
     reasons: tuple[Conflict, ...]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether other memory than the block's own shared memory is concerned."""
+        return any(root.parameter >= 0 for one in self.reasons for root in one.later.roots)
 
     @property
     def position(self) -> Position:
@@ -88,8 +93,7 @@ def _with(orders: dict[Place, Coverage], places: Iterable[Place]) -> dict[Place,
 
 
 def _is_engine(access: Access) -> bool:
-    is_shared = any(not root.is_global and not root.is_private for root in access.roots)
-    return access.agent.is_async_proxy and is_shared
+    return access.agent.is_async_proxy and any(not root.is_private for root in access.roots)
 
 
 def _places(graph: Graph, barriers: Iterable[Barrier]) -> Iterator[tuple[Place, Region]]:

@@ -51,10 +51,12 @@ class SyncKind(Enum):
     WAIT_GROUP = "wait group"
     COMMIT_BULK = "commit bulk group"
     WAIT_BULK = "wait bulk group"
+    WAIT_BULK_WRITES = "wait bulk writes"
     FENCE_PRODUCTS = "fence products"
     COMMIT_PRODUCTS = "commit products"
     WAIT_PRODUCTS = "wait products"
     PROXY_FENCE = "proxy fence"
+    FULL_PROXY_FENCE = "full proxy fence"
 
 
 # What each thread does about its own asynchronous operations: commits and waits, by queue.
@@ -68,7 +70,12 @@ WAITS = {
     Completion.BULK_GROUP: SyncKind.WAIT_BULK,
     Completion.PRODUCT_GROUP: SyncKind.WAIT_PRODUCTS,
 }
-GROUP_KINDS = (*COMMITS.values(), *WAITS.values(), SyncKind.FENCE_PRODUCTS)
+GROUP_KINDS = (
+    *COMMITS.values(),
+    *WAITS.values(),
+    SyncKind.WAIT_BULK_WRITES,
+    SyncKind.FENCE_PRODUCTS,
+)
 # What names an mbarrier by its number.
 MBARRIER_KINDS = (
     SyncKind.MBARRIER_INIT,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts, Looked
-from prismc.checker.sync.coverage import NONE, Coverage, Queue, wait
+from prismc.checker.sync.coverage import BULK_WRITES, NONE, Coverage, Queue, then, wait
 from prismc.checker.sync.flow import (
     State,
     either_of,
@@ -43,6 +43,7 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.split import Loads
+from prismc.hardware.asynchronous import Completion
 from prismc.source.record import replace
 from prismc.source.span import Span
 
@@ -75,7 +76,10 @@ def wait_before(
 ) -> Wait:
     """A wait as a node; it makes `order` between those who issued and those who wait. `touch` is
     that of the phase it waits for."""
-    flow = Flow(through=wait(queue, groups, order), pending=())
+    through = wait(queue, groups, order)
+    if queue is BULK_WRITES:  # who has written, has read
+        through = then(wait(Completion.BULK_GROUP, groups), through)
+    flow = Flow(through=through, pending=())
     summary = Summary(entries=(), exits=((Exit.NORMAL, flow),))
     return Wait(
         before=position,

@@ -64,6 +64,7 @@ _QUEUES = {
 }
 _COMMITS = {COMMITS[queue]: word for queue, word in _QUEUES.items()}
 _WAITS = {WAITS[queue]: word for queue, word in _QUEUES.items()}
+_WAITS[SyncKind.WAIT_BULK_WRITES] = "cp.async.bulk"
 
 
 def operations_by_position(plan: SyncPlan, symbol: str) -> Placed:
@@ -193,11 +194,15 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
         case kind if kind in _COMMITS:
             return CommitGroup(number=number, of=_COMMITS[kind], span=at)
         case kind if kind in _WAITS:
-            return WaitGroup(number=number, groups=operation.count, of=_WAITS[kind], span=at)
+            return WaitGroup(
+                number=number, groups=operation.count, of=_WAITS[kind],
+                is_read=kind is SyncKind.WAIT_BULK, span=at,
+            )  # fmt: skip
         case SyncKind.FENCE_PRODUCTS:
             return ProductFence(number=number, span=at)
-        case SyncKind.PROXY_FENCE:
-            return ProxyFence(number=number, span=at)
+        case SyncKind.PROXY_FENCE | SyncKind.FULL_PROXY_FENCE as kind:
+            is_full = kind is SyncKind.FULL_PROXY_FENCE
+            return ProxyFence(number=number, is_full=is_full, span=at)
         case _:
             raise NotImplementedError(f"the plan holds a {operation.kind.value}")
 

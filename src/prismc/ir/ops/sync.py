@@ -60,12 +60,13 @@ class CommitGroup(Op):
 
 class WaitGroup(Op):
     """The thread waits until at most its newest `groups` groups are pending (PTX ISA,
-    "cp.async.wait_group", ..); bulk groups until they have read their sources."""
+    "cp.async.wait_group", ..); with `is_read`, bulk groups until they have read their sources."""
 
     spelling = "sync.wait_group"
     number: int
     groups: int
     of: str = "cp.async"
+    is_read: bool = False
 
 
 class ProductFence(Op):
@@ -77,11 +78,13 @@ class ProductFence(Op):
 
 
 class ProxyFence(Op):
-    """The thread's accesses to shared memory so far come before those of the asynchronous proxy
-    behind this (PTX ISA, "membar / fence", `.proxy.async`)."""
+    """The thread's accesses to its block's shared memory so far (with `is_full` to all memory) come
+    before those of the asynchronous proxy behind this (PTX ISA, "membar / fence", `.proxy.async`).
+    """
 
     spelling = "sync.proxy_fence"
     number: int
+    is_full: bool = False
 
 
 class NamedBarrier(Op):
