@@ -22,7 +22,7 @@ from prismc.checker.perspectives.errors import (
 )
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.perspectives.mapped import check_mapped
-from prismc.checker.perspectives.mirrors import check_mirrors
+from prismc.checker.perspectives.mirrors import Reaching, check_mirrors
 from prismc.checker.perspectives.scope import Frame, Scope
 from prismc.checker.perspectives.views import Views
 from prismc.checker.perspectives.writes import Writes
@@ -43,7 +43,7 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
     uniform: dict[str, Mapping[typed.Variable, Perspective]] = {}
     scopes: dict[str, Mapping[typed.Variable, Perspective]] = {}
     committing: set[str] = set()
-    filling: set[str] = set()
+    reaching = Reaching()
     refused = set(program.refused)
     for symbol, body in program.bodies.items():
         before = sink.errors_reported
@@ -53,7 +53,7 @@ def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
         if symbol not in program.refused:
             check_declared_effects(body, checker.aliases, instance_sink)
             check_mapped(body, instance_sink)
-            check_mirrors(body, varies, filling, instance_sink)
+            check_mirrors(body, varies, reaching, instance_sink)
         if check_scopes(body, committing, instance_sink):
             committing.add(symbol)
         uniform[symbol] = checker.data.uniform_parameters

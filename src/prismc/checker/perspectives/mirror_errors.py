@@ -1,4 +1,4 @@
-"""P0433 to P0435: arrays that the blocks of a cluster keep alike."""
+"""P0433 to P0436: arrays that the blocks of a cluster keep alike, or read of one another."""
 
 from __future__ import annotations
 
@@ -39,3 +39,14 @@ class MirroredPart(Problem):
     blocks: int
     around: str
     advice: str
+
+
+class OtherBlocks(Problem):
+    code = "P0436"
+    title = "another block's memory in code that knows of one block"
+    message = "`{callee}` touches the memory of other blocks of a cluster, and {around}"
+    label = "no other block is known here"
+    help_text = "require `block[n]`, and launch the kernel with `cluster = n`"
+
+    callee: str
+    around: str

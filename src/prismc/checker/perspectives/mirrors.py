@@ -12,6 +12,7 @@ from prismc.checker.perspectives.mirror_errors import (
     MirroredPart,
     MirroredStore,
     MulticastDiffers,
+    OtherBlocks,
 )
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
@@ -31,6 +32,15 @@ from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
 
+class Reaching:
+    """The symbols of functions that do to their callers' memory what several blocks must know of:
+    load into mirrored arrays, or touch another block's."""
+
+    def __init__(self) -> None:
+        self.filling: set[str] = set()
+        self.far: set[str] = set()
+
+
 class Around(Record):
     """What decides whether code runs: as broad as `varies`, the narrowest of it at `at`."""
 
@@ -39,11 +49,10 @@ class Around(Record):
 
 
 def check_mirrors(
-    body: typed.Body, varies: Mapping[int, Perspective], filling: set[str], sink: Sink
+    body: typed.Body, varies: Mapping[int, Perspective], reaching: Reaching, sink: Sink
 ) -> None:
-    """Judge one body. `filling` are the symbols of functions that load into mirrored arrays of
-    their callers; this one is added if it does."""
-    walk = _Walk(body.instance, varies, filling, sink)
+    """Judge one body; it is added to those that are `reaching` if it is one."""
+    walk = _Walk(body.instance, varies, reaching, sink)
     walk.statements(body.statements, Around())
 
 
@@ -52,12 +61,12 @@ class _Walk:
         self,
         instance: typed.Instance,
         varies: Mapping[int, Perspective],
-        filling: set[str],
+        reaching: Reaching,
         sink: Sink,
     ) -> None:
         self._instance = instance
         self._varies = varies
-        self._filling = filling
+        self._reaching = reaching
         self._sink = sink
         self._blocks = _blocks_of(instance)
 
@@ -150,19 +159,37 @@ class _Walk:
 
     def _call(self, call: typed.Call, around: Around) -> None:
         callee = call.callee
+        if callee.symbol in self._reaching.far or _is_far(callee):
+            self._far(call)
         for parameter, argument in zip(callee.parameters, call.arguments, strict=False):
             if _mirrors(argument) == 1:
                 continue
-            if callee.symbol in self._filling or _is_load(callee, parameter):
+            if callee.symbol in self._reaching.filling or _is_load(callee, parameter):
                 self._loaded(call, argument, around)
             elif _changes(callee, parameter):
                 self._stored(argument, argument.span)
+
+    def _far(self, call: typed.Call) -> None:
+        """A call that touches another block's memory: somebody around has to know of the block."""
+        if self._instance.bound.code.level is Level.THREAD:
+            self._reaching.far.add(self._instance.symbol)
+        elif self._blocks == 1:
+            is_kernel = self._instance.is_kernel
+            reason = "is not launched in clusters" if is_kernel else "requires one block only"
+            self._sink.report(
+                OtherBlocks(
+                    at=call.span,
+                    callee=call.callee.name,
+                    around=f"`{self._instance.name}` {reason}",
+                    related=(Related(at=self._instance.requires_span, message="it is here"),),
+                )
+            )
 
     def _loaded(self, call: typed.Call, argument: typed.Expression, around: Around) -> None:
         """A load that reaches several blocks, whichever of them runs the code."""
         blocks = _mirrors(argument)
         if any(_mirrors_of_type(each.type) == blocks for each in self._instance.parameters):
-            self._filling.add(self._instance.symbol)
+            self._reaching.filling.add(self._instance.symbol)
         together = Perspective(Level.BLOCK, blocks)
         for varies, at, what in (
             (around.varies, around.at, "is decided here"),
@@ -223,6 +250,11 @@ def _is_load(callee: typed.Instance, parameter: typed.Variable) -> bool:
     effects = callee.effects
     counts = effects is not None and effects.completes is Completion.MBARRIER
     return effects is not None and counts and parameter in effects.writes
+
+
+def _is_far(callee: typed.Instance) -> bool:
+    effects = callee.effects
+    return effects is not None and any(each.block is not None for each in effects.extents)
 
 
 def _changes(callee: typed.Instance, parameter: typed.Variable) -> bool:

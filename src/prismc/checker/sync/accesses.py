@@ -19,10 +19,11 @@ from prismc.checker.sync.forms import (
     constant,
     known,
     plus,
+    scaled,
 )
-from prismc.checker.sync.graph import Access, ViewUse
+from prismc.checker.sync.graph import Access, Reach, ViewUse
 from prismc.checker.sync.plan import AccessKind
-from prismc.checker.sync.roots import Path, Pointers
+from prismc.checker.sync.roots import BLOCK_STRIDE, Path, Pointers
 from prismc.checker.types import typed
 from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Level
@@ -120,9 +121,13 @@ class Accesses:
         at: Span,
         queue: Queue | None = None,
         agent: Agent = Agent.GENERIC,
+        block: typed.Expression | None = None,
     ) -> Access:
-        """One access to `lanes` elements from `index` on; to any element without one."""
+        """One access to `lanes` elements from `index` on; to any element without one. `block` is
+        the block of the cluster whose memory it is, if that is not the thread's own."""
         path = self.pointers.path(pointer)
+        if block is not None:
+            return self._far(kind, path, index, here, block, lanes=lanes, at=at)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
             asked = self._asked(path, index, here, lanes)
@@ -135,6 +140,24 @@ class Accesses:
                 kind, path, footprint, here, at, queue=queue, agent=agent
             )
         return self._anywhere[key]
+
+    def _far(
+        self,
+        kind: AccessKind,
+        path: Path,
+        index: typed.Expression | None,
+        here: Here,
+        block: typed.Expression,
+        *,
+        lanes: int,
+        at: Span,
+    ) -> Access:
+        """An access to another block's memory: its elements are those of that block's array."""
+        footprint = unknown_footprint(here.threads)
+        if index is not None and path.is_known and self.threads > self.block > 0:
+            footprint = self._evaluated(path, index, here, lanes, {}, block)
+        views = replace(path, views=())  # pieces are those of its own block
+        return self.add(kind, views, footprint, here, at, reach=Reach.CLUSTER)
 
     def anything(self, kind: AccessKind, here: Here, at: Span) -> Access:
         """An access to any memory that the function can name."""
@@ -153,6 +176,7 @@ class Accesses:
         queue: Queue | None = None,
         agent: Agent = Agent.GENERIC,
         asked: Asked | None = None,
+        reach: Reach = Reach.OWN,
     ) -> Access:
         """One access with all that is known of it; `inside` are narrowings of a callee."""
         access = Access(
@@ -167,6 +191,7 @@ class Accesses:
             queue=here.loads if queue is Completion.MBARRIER and here.loads else queue,
             agent=agent,
             asked=asked,
+            reach=reach,
         )
         self.made.append(access)
         return access
@@ -243,9 +268,15 @@ class Accesses:
         here: Here,
         lanes: int,
         cycles: Mapping[int, int],
+        block: typed.Expression | None = None,
     ) -> Footprint:
         threads = here.threads
-        parts = [index, *(guard.condition for guard in here.guards), *_offsets(path)]
+        parts = [
+            index,
+            *([] if block is None else [block]),
+            *(guard.condition for guard in here.guards),
+            *_offsets(path),
+        ]
         loops, values = self.counters(parts, here, threads.bit_count() * lanes, cycles)
         points: list[Point] = []
         is_certain = True
@@ -256,6 +287,8 @@ class Accesses:
                 continue
             form = self.evaluator.form(index, counters, here.loops)
             form = self.indices(path, form, counters, here.loops)
+            if block is not None and form is not None:
+                form = self._moved(form, self.evaluator.form(block, counters, here.loops))
             if form is None:
                 return unknown_footprint(threads)
             points.append(
@@ -269,6 +302,14 @@ class Accesses:
         if not points:
             return Footprint(threads=0)
         return footprint_of(tuple(points), loops, lanes, is_certain=is_certain, cycles=cycles)
+
+    def _moved(self, form: Form, rank: Form | None) -> Form | None:
+        """An index into the own block's array as one into that of block `rank`."""
+        if rank is None:
+            return None
+        own = tuple(-(thread // self.block) for thread in range(self.threads))
+        away = plus(rank, constant(own))
+        return None if away is None else plus(form, scaled(away, BLOCK_STRIDE))
 
     def _conditions(self, here: Here, counters: Counters) -> Inside:
         threads, is_certain = here.threads, True

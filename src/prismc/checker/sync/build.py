@@ -43,6 +43,7 @@ from prismc.checker.sync.graph import (
     Loop,
     Node,
     Pending,
+    Reach,
     Region,
     Root,
     Sequence,
@@ -420,7 +421,7 @@ class _Builder:
                     here,
                     statement.header,
                 ),
-                in_block=True,
+                reach=Reach.BLOCK,
             )
             for root, kind in kinds.items()
         ]

@@ -20,6 +20,7 @@ from prismc.checker.sync.graph import (
     Entry,
     Node,
     Pending,
+    Reach,
     Root,
     Step,
     Summary,
@@ -218,9 +219,13 @@ class Conflicts:
     def _compare(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
         if _are_private(earlier) or _are_private(later):
             return NEVER
+        reaches = {earlier.reach, later.reach}
+        is_far = Reach.CLUSTER in reaches
+        if Reach.END in reaches and not is_far:
+            return NEVER
         found = self._compare_places(earlier, later, crossed, width)
         is_local = all(root.is_local for root in (*earlier.roots, *later.roots))
-        is_local = is_local or earlier.in_block or later.in_block
+        is_local = not is_far and (is_local or Reach.BLOCK in reaches)
         if not is_local or not 0 < self.block < width:
             return found
         classes = _same_unit(found, self.block)
@@ -245,7 +250,7 @@ class Conflicts:
         )
         if len(earlier.roots) > 1 or len(later.roots) > 1:
             found = Meeting(classes=found.classes, is_exact=False, element=found.element)
-        else:
+        elif Reach.CLUSTER not in (earlier.reach, later.reach):
             found = _inside_copies(found, earlier.roots[0])
         if found.is_exact:
             return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.coverage import BULK_WRITES, NONE, Queue, barrier
-from prismc.checker.sync.extents import extent_at
+from prismc.checker.sync.extents import block_at, extent_at
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary, groups_of
 from prismc.checker.sync.plan import AccessKind
@@ -236,6 +236,7 @@ class Events:
             at=call.span,
             queue=queue,
             agent=Agent.GENERIC if effects is None else effects.agent,
+            block=block_at(call, parameter, is_write=is_write),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from prismc.checker.sync.evaluate import Evaluator
 from prismc.checker.types import typed
+from prismc.checker.types.effects import Extent
 from prismc.checker.types.model import INT, PointerType, size_of
 from prismc.source.record import replace
 
@@ -17,18 +18,10 @@ def extent_at(
 ) -> tuple[typed.Expression, int] | None:
     """The first element behind a pointer argument that a call touches, in the caller's terms, and
     how many; None for any."""
-    effects, of = call.callee.effects, parameter.type
-    extent = next(
-        (
-            each
-            for each in (effects.extents if effects is not None else ())
-            if each.parameter is parameter and each.is_write == is_write
-        ),
-        None,
-    )
+    of, extent = parameter.type, _extent(call, parameter, is_write=is_write)
     if extent is None or not isinstance(of, PointerType):
         return None
-    arguments = dict(zip(call.callee.parameters, call.arguments, strict=True))
+    arguments = _arguments(call)
     zero = typed.Constant(id=0, span=call.span, type=INT, value=0)
     element = zero if extent.element is None else _in_terms_of(extent.element, arguments)
     size = _in_terms_of(extent.bytes, arguments)
@@ -37,6 +30,31 @@ def extent_at(
     if element is None or not bytes_ or bytes_ % of_element:
         return None
     return element, bytes_ // of_element
+
+
+def block_at(
+    call: typed.Call, parameter: typed.Variable, *, is_write: bool
+) -> typed.Expression | None:
+    """The block of the cluster whose memory a call touches behind a pointer argument, in the
+    caller's terms; None if it is the caller's own."""
+    extent = _extent(call, parameter, is_write=is_write)
+    if extent is None or extent.block is None:
+        return None
+    return _in_terms_of(extent.block, _arguments(call)) or extent.block
+
+
+def _extent(call: typed.Call, parameter: typed.Variable, *, is_write: bool) -> Extent | None:
+    effects = call.callee.effects
+    found = (
+        each
+        for each in (effects.extents if effects is not None else ())
+        if each.parameter is parameter and each.is_write == is_write
+    )
+    return next(found, None)
+
+
+def _arguments(call: typed.Call) -> Arguments:
+    return dict(zip(call.callee.parameters, call.arguments, strict=True))
 
 
 def _in_terms_of(expression: typed.Expression, arguments: Arguments) -> typed.Expression | None:

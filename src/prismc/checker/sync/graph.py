@@ -82,11 +82,21 @@ class ViewUse(Record):
         return self.is_disjoint or not any(loop in self.loops for loop in loops)
 
 
+class Reach(Enum):
+    """Whose memory an access is about: what its thread names; what it names, and of its own block
+    alone; that of a block of the cluster; that of its own block, which ends."""
+
+    OWN = "own"
+    BLOCK = "block"
+    CLUSTER = "cluster"
+    END = "end"
+
+
 class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
     outermost first; `own_loops` those that each thread goes through by itself. With a `queue` it is
     complete only when a wait has completed its group. `agent` is who makes it. `asked` is there if
-    a prover can be asked about it. One that is `in_block` concerns its own block alone."""
+    a prover can be asked about it. `reach` tells whose memory it is about."""
 
     number: int
     roots: tuple[Root, ...]
@@ -99,7 +109,7 @@ class Access(Record):
     queue: Queue | None = None
     agent: Agent = Agent.GENERIC
     asked: Asked | None = None
-    in_block: bool = False
+    reach: Reach = Reach.OWN
 
     @property
     def is_async(self) -> bool:

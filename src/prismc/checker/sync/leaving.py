@@ -1,9 +1,9 @@
-"""The end of kernels in clusters: no block leaves while others may still arrive at its mbarriers.
+"""The end of kernels in clusters: no block leaves while others may still touch its memory.
 
 A block's shared memory is gone when all its threads have exited (PTX ISA, "Cluster of Cooperative
-Thread Arrays"; "mapa"). So where arrivals from other blocks may be on their way at the end, the
-cluster waits for all of its threads first. This barrier is found after all others, for what comes
-again and again should not stand in for it.
+Thread Arrays"; "mapa"). So where other blocks may still read it at the end, or arrive at its
+mbarriers, the cluster waits for all of its threads first. This barrier is found after all others,
+for what comes again and again should not stand in for it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator
 from prismc.checker.sync.conflicts import Conflicts
 from prismc.checker.sync.edit import Edits, edited_with
 from prismc.checker.sync.footprints import unknown_footprint
-from prismc.checker.sync.graph import Access, Graph, Leave, Node, Root, Step, nodes_in
+from prismc.checker.sync.graph import Access, Graph, Leave, Node, Reach, Root, Step, nodes_in
 from prismc.checker.sync.loads import regions_of
 from prismc.checker.sync.passing import Passing, with_moved
 from prismc.checker.sync.place import Insertion
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier, orders_of
-from prismc.checker.sync.split import Arrive
 from prismc.checker.sync.verify import verify
 from prismc.source.record import replace
 
@@ -57,10 +56,10 @@ def plan_leaving(found: Passing) -> Passing:
 
 
 def _peers(graph: Graph) -> Iterator[Root]:
-    """The memory of other blocks that arrivals touch."""
-    for node in nodes_in(graph.top.body):
-        if isinstance(node, Arrive) and node.barrier.peers is not None:
-            yield node.barrier.peers
+    """The memory of other blocks that is touched."""
+    for access in graph.accesses:
+        if access.reach is Reach.CLUSTER:
+            yield from access.roots
 
 
 def _with_ends(graph: Graph, peers: Iterable[Root]) -> tuple[Graph, dict[Node, Node]]:
@@ -93,4 +92,5 @@ def _end(root: Root, number: int, everyone: int, node: Leave) -> Access:
         loops=(),
         own_loops=(),
         at=node.span,
+        reach=Reach.END,
     )

@@ -10,15 +10,18 @@ from collections.abc import Collection, Iterable, Mapping
 
 from prismc.checker.memory.facts import CallMemory, MemoryFacts, Replica, copies
 from prismc.checker.sync.definitions import Definitions
-from prismc.checker.sync.forms import Coefficient
+from prismc.checker.sync.forms import Coefficient, combine
 from prismc.checker.sync.graph import Root
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import PointerType, Type, size_of
 from prismc.checker.types.variables import mirrors_of
 from prismc.checker.types.walk import statements_in
-from prismc.hardware.groups import BLOCK, Level, Perspective
+from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import Record, replace
+
+# How many elements arrays of different blocks of a cluster are taken to lie apart.
+BLOCK_STRIDE = 1 << 24
 
 
 class Path(Record):
@@ -216,15 +219,17 @@ class Pointers:
             if array is not None and array.replicas:
                 stride = array.stride // _element_size(variable.type)
                 base = _copies(array.replicas, stride, self._threads, self._block)
+            is_local = mirrors_of(variable) == 1
+            if is_local and self._threads > self._block > 0:
+                base = combine(int.__add__, base, _by_block(self._threads, self._block))
             self._roots[variable.id, index] = Root(
                 name=variable.name if variable.slots == 0 else f"{variable.name}[{index}]",
                 span=variable.span,
                 low=low,
                 high=high,
                 base=base,
-                is_local=variable.perspective.level is Level.THREAD
-                or variable.perspective == BLOCK,
-                is_mirrored=mirrors_of(variable) > 1,
+                is_local=is_local,
+                is_mirrored=not is_local,
             )
 
     def _change(self, variable: typed.Variable, value: typed.Expression) -> None:
@@ -255,6 +260,11 @@ def _either(paths: Iterable[Path]) -> Path:
     roots = tuple(dict.fromkeys(root for path in found for root in path.roots))
     is_known = all(path.is_known and not path.views for path in found)
     return Path(roots=roots, is_known=is_known and bool(found))
+
+
+def _by_block(threads: int, block: int) -> Coefficient:
+    """Where each block's array starts."""
+    return tuple(thread // block * BLOCK_STRIDE for thread in range(threads))
 
 
 def _pieces(parameter: typed.Variable, code: Perspective, threads: int, block: int) -> Coefficient:

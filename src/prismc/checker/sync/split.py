@@ -16,6 +16,7 @@ from prismc.checker.sync.graph import (
     Exit,
     Flow,
     Graph,
+    Reach,
     Root,
     Step,
     Summary,
@@ -99,8 +100,8 @@ def arrive_at(
     `loops` are those around it."""
     own = Coverage(tuple((unit & barrier.arrivers, bit) for unit, bit in _by_unit(barrier)))
     wide = Coverage(((barrier.arrivers, sum(1 << bit for bit in barrier.bits)),))
-    far = wide if barrier.is_wide else own
-    order = own if barrier.loads else far
+    reached = wide if barrier.is_wide else own
+    order = own if barrier.loads else reached
     touch = Access(
         number=number,
         roots=(barrier.phase,),
@@ -112,14 +113,15 @@ def arrive_at(
         at=span,
         queue=Completion.COPY_GROUP if barrier.of_copies else None,
     )
-    made = wait(PASSED, UNCOMMITTED, far)
+    made = wait(PASSED, UNCOMMITTED, reached)
     copies = wait(Completion.COPY_GROUP, UNCOMMITTED, order)
     made = then(made, copies if barrier.of_copies else order)
     for loads in barrier.loads:
-        made = then(made, wait(loads, UNCOMMITTED, far))
+        made = then(made, wait(loads, UNCOMMITTED, reached))
     touches: tuple[Access, ...] = (touch,)
     if barrier.peers is not None:
-        touches = (touch, replace(touch, number=number + 2, roots=(barrier.peers,)))
+        far = replace(touch, number=number + 2, roots=(barrier.peers,), reach=Reach.CLUSTER)
+        touches = (touch, far)
     return Arrive(before=position, span=span, events=(*touches, _passes(made)), barrier=barrier)
 
 

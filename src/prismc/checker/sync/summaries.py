@@ -14,7 +14,17 @@ from prismc.checker.sync.coverage import Coverage, both
 from prismc.checker.sync.evaluate import Counters
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
 from prismc.checker.sync.forms import Atom, Coefficient, Form, constant, plus, times
-from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Root, Summary, ViewUse
+from prismc.checker.sync.graph import (
+    Access,
+    Entry,
+    Exit,
+    Flow,
+    Pending,
+    Reach,
+    Root,
+    Summary,
+    ViewUse,
+)
 from prismc.checker.sync.roots import Path, Returned
 from prismc.checker.types import typed
 from prismc.source.record import Record, replace
@@ -77,15 +87,19 @@ class Lifter:
     def _access(self, access: Access) -> Access:
         if access.number not in self._lifted:
             path = self._path(access.roots)
+            footprint = self._footprint(access.footprint, path)
+            if access.reach is Reach.CLUSTER:
+                footprint = unknown_footprint(footprint.threads)
             self._lifted[access.number] = self._accesses.add(
                 access.kind,
                 path,
-                self._footprint(access.footprint, path),
+                footprint,
                 self._here,
                 self._call.span,
                 self._views(access),
                 queue=access.queue,
                 agent=access.agent,
+                reach=access.reach,
             )
         return self._lifted[access.number]
 

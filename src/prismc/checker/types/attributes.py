@@ -342,7 +342,7 @@ class Attributes(Pipelines):
         parts = {one.name.text: one.value for one in effect.named}
         if not parts:
             return
-        is_whole = "bytes" in parts and parts.keys() <= {"element", "bytes"}
+        is_whole = "bytes" in parts and parts.keys() <= {"element", "bytes", "rank"}
         if not is_whole or len(effect.arguments) != 1:
             reason = "this is no part of one parameter's memory"
             advice = "write `writes(p, element = i, bytes = n)`, or the parameter alone"
@@ -356,8 +356,13 @@ class Attributes(Pipelines):
         element = parts.get("element")
         first = None if element is None else self.require_integer(element, "an element")
         size = self.require_integer(parts["bytes"], "a number of bytes")
-        if not is_refused(size) and (first is None or not is_refused(first)):
-            yield Extent(parameter=named[0], is_write=is_write, element=first, bytes=size)
+        rank = parts.get("rank")
+        block = None if rank is None else self.require_integer(rank, "a block of the cluster")
+        known = (size, *(each for each in (first, block) if each is not None))
+        if not any(map(is_refused, known)):
+            yield Extent(
+                parameter=named[0], is_write=is_write, element=first, bytes=size, block=block
+            )
 
     def _completion_of(self, effect: ast.Call) -> tuple[Completion | None, typed.Expression | None]:
         """What ends the effects: a group, or an mbarrier that counts `bytes = e`."""

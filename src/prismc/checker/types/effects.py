@@ -11,12 +11,14 @@ from prismc.source.span import Span
 
 class Extent(Record):
     """What of a parameter's memory is read or written (`is_write`): `bytes` bytes from `element`
-    on, both over the parameters. Without it, anything."""
+    on, both over the parameters. Without it, anything. With `block` it is the memory of that block
+    of the cluster."""
 
     parameter: Variable
     is_write: bool
     element: Expression | None
     bytes: Expression
+    block: Expression | None = None
 
 
 class Effects(Record):
