@@ -11,16 +11,16 @@ from prismc.source.span import Span
 N = TypeVar("N", bound=Node)
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The nodes directly below `node`, in the order of its fields."""
+    found: list[Node] = []
     for field in node.__fields__:
         value = getattr(node, field)
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            for item in value:
-                if isinstance(item, Node):
-                    yield item
+        if type(value) is tuple:  # not a span
+            found += [item for item in value if isinstance(item, Node)]
+        elif isinstance(value, Node):
+            found.append(value)
+    return found
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -29,7 +29,7 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack += reversed(list(children(node)))
+        stack += reversed(children(node))
 
 
 def is_same(left: Node, right: Node) -> bool:

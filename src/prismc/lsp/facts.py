@@ -159,7 +159,7 @@ def _if_known(span: Span, symbol: Symbol | None) -> Iterator[Named]:
         yield Named(span=span, symbol=symbol)
 
 
-def _holding(nodes: Iterator[ast.Node], offset: int) -> ast.Node | None:
+def _holding(nodes: Sequence[ast.Node], offset: int) -> ast.Node | None:
     """The node that holds a place, or else one that ends there."""
     ending = None
     for node in nodes:
