@@ -29,12 +29,12 @@ class Launch(NamedTuple):
     tolerance: Array
     kernel: str | None = None
 
-    def run(self, program: Compiled, plan: Plan) -> str:
-        """What is wrong with what a launch leaves, or nothing.
+    def run(self, program: Compiled, plan: Plan, time_limit: float = 60) -> str:
+        """What is wrong with what a launch leaves, or nothing; the limit is in seconds.
 
         Raises AssertionError when the emulator finds a fault.
         """
-        found = program.run(self.blocks, self.arguments, self.kernel, plan)
+        found = program.run(self.blocks, self.arguments, self.kernel, plan, time_limit)
         return self.wrong(found[self.output])
 
     def wrong(self, found: Array) -> str:

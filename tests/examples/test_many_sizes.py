@@ -17,6 +17,7 @@ from prismc.emulator.schedule import Copies, Order, Plan
 pytestmark = pytest.mark.nightly
 
 SIZES = 20
+PATIENCE = 1800  # seconds for a launch: other work may have the machine
 PLANS = {
     "default": Plan(),
     "last first": Plan(order=Order.REVERSED, high_blocks_first=True),
@@ -45,7 +46,7 @@ def test_many_sizes(name: str, plan: Plan) -> None:
     for number, sizes in enumerate(_sizes(name)):
         random = np.random.default_rng(number)
         launch = LAUNCHES[name].launch_small(random, *sizes)
-        if problem := launch.run(small_example(name), plan):
+        if problem := launch.run(small_example(name), plan, PATIENCE):
             wrong[sizes] = problem
     assert wrong == {}
 
@@ -56,4 +57,4 @@ def test_prefix_scan_of_hundreds_of_blocks_with_the_last_first(order: Order, kin
     blocks = 300 + 40 * kind
     launch = LAUNCHES["prefix_scan"].make(np.random.default_rng(kind), blocks * 4096 - 77, kind)
     plan = Plan(order=order, seed=5, high_blocks_first=True, resident=96)
-    assert launch.run(small_example("prefix_scan"), plan) == ""
+    assert launch.run(small_example("prefix_scan"), plan, PATIENCE) == ""

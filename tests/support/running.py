@@ -61,12 +61,13 @@ class Compiled:
         arguments: Mapping[str, Array | float],
         kernel: str | None = None,
         plan: Plan | None = None,
+        time_limit: float = 60,
     ) -> dict[str, Array]:
-        """Launch a kernel; the arrays afterwards by parameter name.
+        """Launch a kernel; the arrays afterwards by parameter name. The limit is in seconds.
 
         Raises AssertionError when the emulator finds a fault.
         """
-        result = self.launch(blocks, arguments, kernel, plan)
+        result = self.launch(blocks, arguments, kernel, plan, time_limit)
         assert not result.findings, "\n".join(str(finding) for finding in result.findings)
         return self.outputs(result, kernel)
 
@@ -85,6 +86,7 @@ class Compiled:
         arguments: Mapping[str, Array | float],
         kernel: str | None = None,
         plan: Plan | None = None,
+        time_limit: float = 60,
     ) -> RunResult:
         """Launch a kernel; what it left behind and what was found."""
         instance = self.kernel(kernel)
@@ -99,7 +101,7 @@ class Compiled:
             values,
             dynamic_shared=need if need > 48 * 1024 else 0,
             plan=plan or Plan(),
-            time_limit=60,
+            time_limit=time_limit,
         )
 
 
