@@ -133,6 +133,7 @@ class _Walk:
                     blocks=blocks,
                     around=f"a cluster has {self._blocks}",
                     advice=whole,
+                    related=(Related(at=self._instance.requires_span, message="it is here"),),
                 )
             )
 
@@ -155,7 +156,10 @@ class _Walk:
     def _stored(self, pointer: typed.Expression, at: Span) -> None:
         blocks = _mirrors(pointer)
         if blocks > 1:
-            self._sink.report(MirroredStore(at=at, name=_name(pointer), blocks=blocks))
+            name, root = _name(pointer), root_variable(pointer)
+            shown = f"`{name}` has a copy in each of {blocks} blocks"
+            notes = () if root is None else (Related(at=root.span, message=shown),)
+            self._sink.report(MirroredStore(at=at, name=name, blocks=blocks, related=notes))
 
     def _call(self, call: typed.Call, around: Around) -> None:
         callee = call.callee
