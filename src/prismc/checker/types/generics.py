@@ -19,6 +19,7 @@ from prismc.checker.types.context import (
     Request,
     Unknown,
     default_type,
+    is_block_level,
     is_refused,
 )
 from prismc.checker.types.model import (
@@ -373,7 +374,7 @@ class Generics(Builtins):
             Request(
                 symbol=symbol,
                 arguments=arguments,
-                threads=self.instance.threads if self.instance else None,
+                threads=self._threads_of_a_block(),
                 origin=at,
                 chain=chain,
                 depth=depth,
@@ -383,6 +384,14 @@ class Generics(Builtins):
         if instance is None:
             self.is_failed = True
         return instance
+
+    def _threads_of_a_block(self) -> int | None:
+        """What callees at block level count: what a kernel has fixed, else as many as this function
+        counts itself."""
+        instance = self.instance
+        if instance is None or instance.threads or not is_block_level(instance.bound):
+            return instance and instance.threads
+        return instance.bound.thread
 
 
 def is_expression_function(node: ast.Function) -> bool:
