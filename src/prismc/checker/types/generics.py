@@ -389,9 +389,11 @@ class Generics(Builtins):
         """What callees at block level count: what a kernel has fixed, else as many as this function
         counts itself."""
         instance = self.instance
-        if instance is None or instance.threads or not is_block_level(instance.bound):
-            return instance and instance.threads
-        return instance.bound.thread
+        if instance is None:
+            return None
+        if instance.threads is None and is_block_level(instance.bound):
+            return instance.bound.thread
+        return instance.threads
 
 
 def is_expression_function(node: ast.Function) -> bool:
