@@ -88,6 +88,11 @@ def test_braces_of_any_style_are_one_error(text: str) -> None:
     assert parsed.tree.broken == ("a",)
 
 
+def test_of_a_program_of_c_each_kind_is_told_once() -> None:
+    text = "def k() {\n    int i = 0;\n    i = 1.0f;\n    i = 2.0f;\n}\n"
+    assert sorted(parse(text).codes()) == ["P0104", "P0108", "P0109"]
+
+
 def test_two_kinds_of_fault_in_one_function_are_independent() -> None:
     text = in_function("x = 1;", "y = 017;", "z = 2;")
     found = [("P0108", 2, 10), ("P0104", 3, 9), ("P0108", 3, 12), ("P0108", 4, 10)]

@@ -125,7 +125,8 @@ def worth_reporting(faults: list[Problem], errors: Sequence[SyntaxFault]) -> lis
     """
     if any(isinstance(fault, Braces) for fault in faults):
         is_echo = faults[0].at.start <= errors[0].reached
-        return faults if is_echo else [errors[0].problem]
+        first_of_kind = {type(fault): fault for fault in reversed(faults)}
+        return [*first_of_kind.values()] if is_echo else [errors[0].problem]
     unsettling = [fault.at.start for fault in faults if isinstance(fault, _UNSETTLING)]
     alone = [
         error
