@@ -130,6 +130,7 @@ def test_errors_after_an_unsettling_fault_wait(line: str) -> None:
         (("a b", "c d", "e := 1"), [2, 3]),
         (("if a b:", "    c d", "elif e f:", "    pass", "else g:", "    h i"), [2, 3, 4, 6, 7]),
         (("if a: b c", "else: d e", "f g"), [2, 3, 4]),
+        (("if a:", "    pass", "else if b:", "    c d", "else", "    e f"), [4, 5, 6, 7]),
         (("if a:", "b := c", "d e"), [2, 4]),
         (("split warp x:", "    case 1 2:", "        a b", "    case 3: c d"), [2, 3, 4, 5]),
         (("split warp:", "    a := 1", "    case 1:", "        b c"), [3, 5]),

@@ -35,6 +35,8 @@ _HEADERS = {
     "produce": ("produce", ":"),
     "consume": ("consume", ":"),
 }
+# Two words that begin a line as one.
+_PAIRS = {("unsafe", "def"): "unsafe def", ("else", "if"): "elif"}
 # The statement whose block begins with a part.
 _OWNERS = {"case": "split", "produce": "pipeline"}
 _NOTHING = ("pass", "NEWLINE")
@@ -84,6 +86,7 @@ class _Repair:
             return self._put(states, _NOTHING, self._place, self._place + 1)
         first, last = line_of(self._tokens, self._place)
         word = self._word(first)
+        word = _PAIRS.get((word, self._word(first + 1)), word)
         has_block = self._tokens[last + 1][0] == INDENT
         if word == "@":
             return None if has_block else self._put(self._unwound("@"), (), first, last + 1)
@@ -107,8 +110,6 @@ class _Repair:
 
     def _header(self, word: str, first: int, last: int) -> Repaired | None:
         """A line that a block follows, whose place a header takes."""
-        if word == "unsafe" and self._word(first + 1) == "def":
-            word = "unsafe def"
         is_own = word not in _OWNERS.values() or word == _OWNERS.get(self._word(last + 2))
         if is_own and word in _HEADERS and (states := self._unwound(word)):
             return self._put(states, _HEADERS[word], first, last)
