@@ -53,7 +53,7 @@ const M: int = 2
 def f(n: int) -> int:
     if n > 0:
         inner: int = n
-    return inner  #! P0201
+    return inner  #! P0383
 """,
     "sibling blocks do not see each other": """
 @requires(thread[1])
