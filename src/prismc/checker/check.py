@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from prismc.checker.alignment.check import check_alignment
 from prismc.checker.memory.bounds import bound_memory
+from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.memory.mbarriers import charge_mbarriers
 from prismc.checker.names.resolve import resolve_names
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.mbarriers import check_target
+from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.races import Races, judge_races
 from prismc.checker.sync.settings import DEFAULT_SETTINGS, SyncSettings
 from prismc.checker.sync.synchronise import functions_of, plan_synchronisation
@@ -48,6 +50,11 @@ def check_program(
     check_alignment(program, sink)
     found = Sink()
     plan = plan_synchronisation(program, perspectives, memory, found, settings)
+    if settings.has_mbarriers and not _has_room(program, memory, plan, target):
+        fewer, few = replace(settings, has_mbarriers=False), Sink()
+        without = plan_synchronisation(program, perspectives, memory, few, fewer)
+        if _has_room(program, memory, without, target):
+            settings, found, plan = fewer, few, without
     check_target(plan, target, found)
     memory = charge_mbarriers(program, memory, plan.areas, target, sink)
     for problem in judge_races(found.problems(), races):
@@ -63,6 +70,14 @@ def check_program(
         settings=settings,
         plan=plan,
     )
+
+
+def _has_room(program: typed.Program, memory: MemoryFacts, plan: SyncPlan, target: Target) -> bool:
+    """Whether shared memory holds a plan's mbarriers. Where not, barriers of all threads may
+    take the place of those that are split."""
+    trial = Sink()
+    charge_mbarriers(program, memory, plan.areas, target, trial)
+    return not trial.has_errors()
 
 
 def check_further_target(checked: CheckedProgram, target: Target, sink: Sink) -> None:

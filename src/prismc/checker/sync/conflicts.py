@@ -98,12 +98,16 @@ class Conflicts:
         block: int = 0,
         has_others: bool = False,
         has_copies: bool = False,
+        like: Conflicts | None = None,
     ) -> None:
+        """`like` has judged some of the same accesses; no other has the number of one of them."""
         self._everyone = everyone
         self.block = block
         self.has_others = has_others
         self.has_copies = has_copies
-        self._known: dict[tuple[int, int, Crossings, int], Meeting] = {}
+        self._known: dict[tuple[int, int, Crossings, int], Meeting] = (
+            {} if like is None else like._known
+        )
         self._uncovered: dict[tuple[Meeting, Coverage, tuple[int, ...]], Pair | None] = {}
         self._settled: dict[tuple[Access, Coverage], bool] = {}
         self._tables: Known = {}

@@ -69,7 +69,7 @@ from prismc.source.record import Record, replace
 # Numbers of accesses that a split barrier takes.
 _EVENTS = 3
 # Loops with more pairs of arms than this keep their full barriers.
-MOST_PAIRS = 64
+MOST_PAIRS = 128
 
 
 class Place(NamedTuple):
@@ -117,6 +117,7 @@ class _Planner:
     def __init__(self, graph: Graph, conflicts: Conflicts, first_bit: int) -> None:
         self._graph = graph
         self._conflicts = conflicts
+        # Of the next access to a phase: those of all trials have numbers of their own.
         self._number = max((access.number for access in graph.accesses), default=-1) + 1
         self._bit = first_bit
         self._stride = graph.stride
@@ -133,6 +134,7 @@ class _Planner:
             block=known.block,
             has_others=known.has_others,
             has_copies=known.has_copies,
+            like=known,
         )
 
     # ----------------------------------------------------------------------- where loops are
@@ -258,14 +260,20 @@ class _Planner:
         chosen = [*pairs, *back]
         if not self._is_enough(place, chosen):
             return None
+        needed: set[object] = set()
         for pair in (*back, *pairs):
+            # Slots of a ring come from the same text: if one pair of arms is needed, all are.
+            arms = (place.items[pair.earlier].node.span, place.items[pair.later].node.span)
             fewer = [other for other in chosen if other is not pair]
+            if arms in needed:
+                continue
             if self._is_enough(place, fewer):
                 chosen = fewer
+            else:
+                needed.add(arms)
         trial = self._trial(place, chosen)
         self._explain(place, chosen, trial)
         self.phases = (*self.phases, *trial.phases)
-        self._number += _EVENTS * len(chosen)
         self._bit += len(chosen) * len(self._waiting(place)) * self._stride
         self.loops.append(place.loop.loop)
         return trial.loop
@@ -308,7 +316,8 @@ class _Planner:
             giver, last = innermost(place.items[pair.earlier].node, pair.left, at=-1)
             taker, first = innermost(place.items[pair.later].node, pair.taken, at=0)
             barrier = self._barrier(place, pairs, index, (giver, taker))
-            number, loops = self._number + _EVENTS * index, place.items[pair.earlier].loops
+            number, loops = self._number, place.items[pair.earlier].loops
+            self._number += _EVENTS
             behind = Position(where=Where.AFTER, anchor=last.before.anchor)
             arrive = arrive_at(barrier, number, behind, last.span, loops)
             wait = await_at(barrier, number + 1, first.before, first.span, loops)

@@ -83,7 +83,8 @@ def choose_shapes(
         found = None if id(loop) in nested else _turning(loop, operations, mbarriers)
         if found is not None and not _agree((*turning, found)):
             found = None
-        shape = Shape.NESTED if id(loop) in nested else Shape.UNLIKE
+        shape = Shape.MANY if loop.turns.slots > MOST_SLOTS else Shape.UNLIKE
+        shape = Shape.NESTED if id(loop) in nested else shape
         if found is not None:
             shape = Shape.LARGE if is_large(loop, bodies) else Shape.FEW
             if _may_lag(found, operations):
