@@ -9,7 +9,7 @@ import pytest
 
 from prismc.emulator.schedule import Plan
 from support.groups import GROUPS, PLANS, Group, nightly, numbers, some, trials
-from support.running import Array, Compiled, compile_texts
+from support.running import Compiled, compile_texts
 
 BLOCKS = 2
 EXCHANGES = """
@@ -89,67 +89,62 @@ def test_exchanges_of_groups(group: Group) -> None:
     check_exchanges("u8", group, 8, PLANS[2])
 
 
+# One load and one store a kernel: their tiles have bytes of their own, so every barrier is needed.
 TRANSPOSED = """
-from std.block import load_blocked_guarded, load_transposed, load_transposed_guarded
-from std.block import load_warp_transposed, load_warp_transposed_guarded, store_blocked_guarded
-from std.block import store_blocked_vec, store_transposed_guarded, store_warp_transposed
-from std.block import store_warp_transposed_guarded
+from std.block import load_{load}, {imported}
 
 @requires(grid[1], block[1], thread[{group.size}])
 @launch(threads = {group.threads})
-@assume(aligned(A, 16), aligned(C, 8))
-kernel k(n: int, X: ptr(const f32), A: ptr(f32), B: ptr(f32), C: ptr(f32), D: ptr(f32)):
+@assume(aligned(Y, 8))
+kernel k(n: int, X: ptr(const i16), Y: ptr(i16)):
     g: int @ {group.perspective} = id({group.perspective})
     const SIZE: int = 4 * {group.size}
-    partition X as x @ {group.perspective} at g * SIZE, A as a @ {group.perspective} at g * SIZE:
-        partition B as b @ {group.perspective} at g * n, C as c @ {group.perspective} at g * SIZE:
-            partition D as d @ {group.perspective} at g * n:
-                group {group.perspective}:
-                    v: f32[4] @ thread[1]
-                    load_transposed_guarded(x, n, -1.0, v)
-                    store_blocked_vec[4](a, v)
-                    load_transposed(x, v)
-                    store_transposed_guarded(b, n, v)
-                    {by_warps}
+    partition X as x @ {group.perspective} at g * SIZE, Y as y @ {group.perspective} at g * SIZE:
+        group {group.perspective}:
+            v: i16[4] @ thread[1]
+            load_{load}({input}, v)
+            store_{store}({output}, v)
 """
-BY_WARPS = """load_warp_transposed_guarded(x, n, -2.0, v)
-                    store_warp_transposed(c, v)
-                    load_warp_transposed(x, v)
-                    store_warp_transposed_guarded(d, n, v)"""
-BY_LANES = """load_blocked_guarded(x, n, -2.0, v)
-                    store_blocked_vec[2](c, v)
-                    store_blocked_guarded(d, n, v)"""
+WAYS = (
+    ("transposed_guarded", "transposed"),
+    ("transposed", "transposed_guarded"),
+    ("warp_transposed_guarded", "warp_transposed"),
+    ("warp_transposed", "warp_transposed_guarded"),
+    ("transposed_guarded", "blocked_vec[4]"),
+)
 
 
 @cache
-def transposed(group: Group) -> Compiled:
-    by_warps = BY_WARPS if group.size % 32 == 0 else BY_LANES
-    text = TRANSPOSED.format(group=group, by_warps=by_warps)
-    return compile_texts({"k.prism": text}, "k.prism")
+def transposed(group: Group, load: str, store: str) -> Compiled:
+    given = {
+        "load": load,
+        "input": "x, n, -1" if "guarded" in load else "x",
+        "store": store,
+        "imported": "store_" + store.removesuffix("[4]"),
+        "output": "y, n" if "guarded" in store else "y",
+    }
+    return compile_texts({"k.prism": TRANSPOSED.format(group=group, **given)}, "k.prism")
 
 
-def filled(rows: Array, n: int, value: float) -> Array:
-    return np.where(np.arange(rows.shape[1]) < n, rows, value)
-
-
-def check_transposed(group: Group, n: int, plans: tuple[Plan, ...]) -> None:
+def check_transposed(group: Group, load: str, store: str, n: int, plans: tuple[Plan, ...]) -> None:
+    """What is not there is -1 where the load is guarded, and stays 0 where the store is."""
     groups, size = group.count(BLOCKS), 4 * group.size
-    rows = np.random.default_rng(n).normal(size=(groups, size)).astype(np.float32)
-    expected = {
-        "A": filled(rows, n, -1), "B": rows[:, :n], "C": filled(rows, n, -2), "D": rows[:, :n],
-    }  # fmt: skip
+    rows = numbers("i16", groups * size, seed=n).reshape(groups, size)
+    expected = np.where(np.arange(size) < n, rows, -1 if "guarded" in load else 0)
     for plan in plans:
-        empty = {name: np.zeros(array.size, np.float32) for name, array in expected.items()}
-        found = transposed(group).run(BLOCKS, {"n": n, "X": rows.ravel(), **empty}, plan=plan)
-        for name, array in expected.items():
-            assert np.array_equal(found[name].reshape(groups, -1), array), name
+        given = {"n": n, "X": rows.ravel(), "Y": np.zeros(rows.size, np.int16)}
+        found = transposed(group, load, store).run(BLOCKS, given, plan=plan)["Y"]
+        assert np.array_equal(found.reshape(groups, size), expected)
 
 
-@pytest.mark.parametrize(("n", "plans"), trials(128 * 4, least=1))
-def test_transposed(n: int, plans: tuple[Plan, ...]) -> None:
-    check_transposed(GROUPS[0], n, plans)
+@pytest.mark.parametrize(("n", "plans"), trials(128 * 4))
+@pytest.mark.parametrize(
+    ("load", "store"), [nightly(*way, quick=place in (1, 2)) for place, way in enumerate(WAYS)]
+)
+def test_transposed(load: str, store: str, n: int, plans: tuple[Plan, ...]) -> None:
+    check_transposed(GROUPS[0], load, store, n, plans)
 
 
 @pytest.mark.parametrize("group", [nightly(g, quick=g.size == 8) for g in GROUPS[1:]], ids=some)
 def test_transposed_in_groups(group: Group) -> None:
-    check_transposed(group, 4 * group.size - 1, PLANS[3:])
+    check_transposed(group, *WAYS[4], n=4 * group.size - 1, plans=PLANS[3:])
