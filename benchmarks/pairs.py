@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Pair(NamedTuple):
-    """A kernel of `examples/SOURCE.prism` and its twin, of the same name in `twins/SOURCE.cu`.
+    """A kernel of `FOLDER/SOURCE.prism` and its twin, of the same name in `twins/SOURCE.cu`.
 
     `excused` tells why the compiler's side may pass a limit, and what was tried.
     """
@@ -17,14 +17,20 @@ class Pair(NamedTuple):
     source: str
     kernel: str
     excused: str = ""
+    folder: str = "examples"
 
     @property
     def program(self) -> Path:
-        return ROOT / "examples" / f"{self.source}.prism"
+        return ROOT / self.folder / f"{self.source}.prism"
 
     @property
     def twin(self) -> Path:
         return ROOT / "benchmarks" / "twins" / f"{self.source}.cu"
+
+
+def _collective(kernel: str) -> Pair:
+    """A kernel that does little but call one function of the standard library."""
+    return Pair(kernel, kernel, folder="benchmarks/collectives")
 
 
 PAIRS = (
@@ -78,4 +84,10 @@ PAIRS = (
         "on a multiprocessor either way. Tried: where a thread loads from, with and without signs, "
         "in all combinations; 192 registers take 10 instructions more, 200 take 5.",
     ),
+    _collective("block_reduce"),
+    _collective("block_scan"),
+    _collective("block_exchange"),
+    _collective("block_histogram"),
+    _collective("block_radix_sort"),
+    _collective("block_merge_sort"),
 )

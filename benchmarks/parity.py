@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,6 +89,7 @@ def compare(pair: Pair, target: str, compiler: Compiler, program: Path) -> Compa
     return Comparison(pair, compiler.description, target, prism, twin)
 
 
+@cache
 def _emitted(source: Path, target: str) -> str:
     """The CUDA text of a program."""
     with tempfile.TemporaryDirectory() as folder:
@@ -152,9 +154,9 @@ def _row(name: str, side: str, found: Side) -> str:
 _PREFACE = """\
 # Machine code beside hand-written CUDA
 
-Written by `make parity`. Each kernel of `examples/` stands beside one by the same algorithm
-that was written by hand in CUDA (`benchmarks/twins/`); the same compiler made machine code of
-both. Registers are those of a thread; shared memory and spills are in bytes. "Loop" counts the
+Written by `make parity`. Each kernel of `examples/` and `benchmarks/collectives/` stands beside
+one by the same algorithm that was written by hand in CUDA (`benchmarks/twins/`); the same compiler
+made machine code of both. Registers are those of a thread; shared memory and spills are in bytes. "Loop" counts the
 instructions of the innermost loop with most arithmetic (of the whole kernel where there is no
 loop), "share in it" is that of its main arithmetic instruction. Barriers are those of blocks
 and warps, accesses those to memory by kind and width in bits, both in the whole kernel. Nothing
