@@ -155,12 +155,12 @@ _PREFACE = """\
 # Machine code beside hand-written CUDA
 
 Written by `make parity`. Each kernel of `examples/` and `benchmarks/collectives/` stands beside
-one by the same algorithm that was written by hand in CUDA (`benchmarks/twins/`); the same compiler
-made machine code of both. Registers are those of a thread; shared memory and spills are in bytes. "Loop" counts the
-instructions of the innermost loop with most arithmetic (of the whole kernel where there is no
-loop), "share in it" is that of its main arithmetic instruction. Barriers are those of blocks
-and warps, accesses those to memory by kind and width in bits, both in the whole kernel. Nothing
-here was timed."""
+one by the same algorithm that was written by hand in CUDA (`benchmarks/twins/`); the same
+compiler made machine code of both. Registers are those of a thread; shared memory and spills
+are in bytes. "Loop" counts the instructions of the innermost loop with most arithmetic (of the
+whole kernel where there is no loop), "share in it" is that of its main arithmetic instruction.
+Barriers are those of blocks and warps, accesses those to memory by kind and width in bits, both
+in the whole kernel. Nothing here was timed."""
 
 
 def main() -> int:
