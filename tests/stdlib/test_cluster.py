@@ -35,7 +35,8 @@ kernel k(X: ptr(const {type}), Y: ptr({type})):
 @pytest.mark.parametrize("type", ["i32", "f32", "u64", "f64"])
 def test_other_blocks_elements(type: str) -> None:
     names = {"i32": "int32", "f32": "float32", "u64": "uint64", "f64": "float64"}
-    program = compile_texts({"main.prism": PROGRAM.format(type=type)}, "main.prism", "--target sm_90")
+    texts = {"main.prism": PROGRAM.format(type=type)}
+    program = compile_texts(texts, "main.prism", "--target sm_90")
     x = np.random.default_rng(1).integers(0, 1000, 256).astype(names[type])
     t, rank = np.arange(32), np.arange(4)[:, None]
     expected = x.reshape(2, 4, 32)[:, (rank + t) % 4, 31 - t].reshape(-1)
