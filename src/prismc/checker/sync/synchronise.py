@@ -179,7 +179,8 @@ def _plan(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
     if instance.is_kernel and _may_split(settings):
-        passing = plan_leaving(plan_passing(graph, conflicts, barriers, verdict, first_bit))
+        passing = plan_passing(graph, conflicts, barriers, verdict, first_bit)
+    passing = plan_leaving(passing)
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict
     loads, unbalanced = load_barriers(graph)
