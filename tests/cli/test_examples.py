@@ -115,11 +115,10 @@ def test_every_view_shows_something(path: Path) -> None:
         assert name in names
     (target, *_) = ONLY.get(path.stem, ("sm_80",))
     options = Options(target=TARGETS[target])
+    session, again = Session(options), Session(options)
     for name in names:
-        session = Session(options)
         text = dump_file(session, session.files.read(str(path)), name)
         assert text, name
         assert "object at 0x" not in text, name
         assert session.problems == ()
-        again = Session(options)
         assert dump_file(again, again.files.read(str(path)), name) == text, name
