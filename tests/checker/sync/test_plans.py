@@ -252,6 +252,75 @@ def test_calls_that_keep_threads_apart_need_nothing_between_them() -> None:
     assert result.operations == ["k: before 13 block barrier block[1]"]
 
 
+SET_LATER = """
+    shared S: f32[256]
+    t: int @ thread[1] = id()
+    place: int @ thread[1] = 0
+    {text}
+    for k in range(n):
+        partition S as s @ thread[1] at place:
+            s[0] = f32(k)
+        v: f32 @ thread[1] = S[place]
+        {end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "barriers"),
+    [
+        ("place = t * 2", "", 0),
+        ("group thread[8]:\n        place = id() + t / 8 * 8", "", 0),
+        ("group thread[32]:\n        group thread[1]:\n            place = t", "", 0),
+        ("place = t * 2", "place = t * 2 + 1", 2),
+        ("place = place + t", "", 2),
+        ("w: int @ thread[1] = place\n    place = t", "", 2),
+        ("group thread[1]:\n        if t > 3:\n            place = t", "", 2),
+        ("for j in range(n):\n        place = t", "", 2),
+        ("split thread:\n        case 32:\n            place = t", "", 2),
+        ("", "place = t", 2),
+    ],
+)
+def test_a_number_that_is_set_before_it_is_read(text: str, end: str, barriers: int) -> None:
+    result = planned(in_block(SET_LATER.format(text=text, end=end)))
+    assert [problem for problem in result.problems if problem.endswith(("P0603", "P0602"))] == []
+    assert len(result.operations) == barriers
+
+
+TABLES = """
+    w: int @ thread[1] = id() / 32
+    lane: int @ thread[1] = id() % 32
+    shared S: f32[4096]
+    m: int = n / 2
+    partition S as s @ thread[1] at w * m + lane:
+        group thread[1]:
+            for r in range(0, n - w, {rows}):
+                for c in range(0, {length} - lane, {columns}):
+                    s[r * m + c] = 1.0
+    for r in range(n):
+        partition S as s @ thread[1] at r * m + w * 32 + lane:
+            group thread[1]:
+                for c in range(w * 32 + lane, {length}, 64):
+                    s[c - (w * 32 + lane)] += 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "length", "line"),
+    [
+        (2, 32, "m", 12),  # once, in front of the loop
+        (2, 32, "m - 3", 12),
+        (2, 16, "m", 12),
+        (2, 32, "m + 1", 14),  # a row's last element may be the next one's first
+        (2, 32, "n", 14),
+    ],
+)
+def test_rows_of_a_table_are_apart_where_columns_end(
+    rows: int, columns: int, length: str, line: int
+) -> None:
+    body = TABLES.format(rows=rows, columns=columns, length=length)
+    assert planned(in_block(body)).operations == [f"f: before {line} {BLOCK}"]
+
+
 def test_a_stride_below_the_block_is_not() -> None:
     operations = barriers("""
         t: int @ thread[1] = id()

@@ -297,6 +297,7 @@ class Accesses:
                     form=form,
                     threads=inside.threads,
                     rows=inside.rows,
+                    said=self._said(form, inside, here, counters),
                 )
             )
         if not points:
@@ -325,7 +326,20 @@ class Accesses:
                 threads = threads if bool(flags) is guard.holds else 0
             else:
                 threads &= _mask(flags, guard.holds, threads)
-        return Inside(threads=threads, is_certain=is_certain, rows=least_values(said))
+        return Inside(
+            threads=threads,
+            is_certain=is_certain,
+            rows=least_values(said),
+            said=tuple(each.form for each in said if not each.divisor),
+        )
+
+    def _said(self, form: Form, inside: Inside, here: Here, counters: Counters) -> tuple[Form, ...]:
+        """What is at least 0 at an access, if its index has products, which may count rows: by the
+        conditions and the ends of the loops around it."""
+        if all(len(monomial) < 2 for monomial in form):
+            return ()
+        ends = (self.evaluator.below_end(loop, counters) for loop in here.loops)
+        return (*inside.said, *(end for end in ends if end is not None))
 
 
 def _depends_on(footprint: Footprint, loops: Collection[int]) -> bool:
@@ -338,11 +352,13 @@ def _depends_on(footprint: Footprint, loops: Collection[int]) -> bool:
 
 
 class Inside(Record):
-    """What the conditions around an access leave: threads, and bounds of products of symbols."""
+    """What the conditions around an access leave: threads, bounds of products of symbols, and what
+    they say is at least 0."""
 
     threads: int
     is_certain: bool
     rows: Mapping[Monomial, Coefficient]
+    said: tuple[Form, ...]
 
 
 def _mask(flags: Sequence[int], holds: bool, threads: int) -> int:

@@ -85,6 +85,7 @@ class Evaluator:
         # After how many iterations remainders of a loop's counter come again, by the loop's id.
         self.cycles: Mapping[int, int] = {}
         self._loops: tuple[int, ...] = ()
+        self._for = {loop.id: loop for loop in definitions.counters.values()}
 
     # ----------------------------------------------------------------------- questions
 
@@ -140,6 +141,21 @@ class Evaluator:
                 return frozenset()
             case _:
                 return frozenset().union(*map(self.counted_loops, operands(expression)))
+
+    def below_end(self, loop: int, counters: Counters) -> Form | None:
+        """What is at least 0 in the body of a loop that counts up: `stop - 1 - i`; None for others,
+        and for one whose counter is among `counters`."""
+        statement = self._for.get(loop)
+        if statement is None or loop in counters or (self._constant(statement.step) or 0) <= 0:
+            return None
+        definition = self._definitions.of(statement.variable)
+        assert definition is not None, "a loop variable is never assigned"
+        stop = self.form(statement.stop, counters, definition.loops[:-1])
+        counter = self._counter(statement, counters)
+        if stop is None or counter is None:
+            return None
+        room = plus(stop, scaled(counter, -1))
+        return None if room is None else plus(room, constant(-1))
 
     def symbol_of(self, parameter: typed.Variable) -> Atom | None:
         """The symbol that stands for a parameter's value, if anything has read it."""

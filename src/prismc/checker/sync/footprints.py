@@ -7,22 +7,27 @@ at one time. Unknown means that the accesses may meet (decision 0061).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import product, repeat
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, product, repeat
 from math import gcd
 from types import MappingProxyType
-from typing import NamedTuple
 
 from prismc.checker.sync.coverage import threads_in
-from prismc.checker.sync.forms import ONE, Atom, Coefficient, Form, Monomial
+from prismc.checker.sync.forms import (
+    ONE,
+    Atom,
+    Coefficient,
+    Form,
+    Monomial,
+    constant,
+    lower_bound,
+    plus,
+    scaled,
+)
+from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, Table, join
 from prismc.source.record import Record
 
-# Elements compared for one pair of accesses, at most; more count as unknown.
-MOST_WORK = 1 << 17
-
-
-# A table maps an element (its row's coefficient and its known part) to the threads that touch it.
-Table = dict[tuple[int, int], int]
 Tables = dict[tuple[int, ...], dict[int, Table]]
 
 
@@ -30,13 +35,14 @@ class Point(Record):
     """A footprint for one choice of the counters: element `form` for each of `threads`.
 
     `rows` bounds products of symbols from below, thread by thread, where a condition around the
-    access does.
+    access does; `said` are forms that are at least 0 there.
     """
 
     counters: tuple[int, ...]
     form: Form
     threads: int
     rows: Mapping[Monomial, Coefficient]
+    said: tuple[Form, ...] = ()
 
 
 class Footprint(Record):
@@ -112,24 +118,6 @@ def footprint_of(
     )
 
 
-class Alignment(NamedTuple):
-    """How two footprints are compared.
-
-    `row` is the one product of symbols that is left beside the known part, if any. `stride` is what
-    the later index gains in each iteration between the two, 0 if nothing. The rest of the index
-    differs by an unknown multiple of `modulus`, 0 if not at all. `same` are the loops with
-    one counter for both; `ordered` is the loop whose iteration lies earlier for the earlier access,
-    if both go through its counter. `apart` is the least and the most that it lies earlier.
-    """
-
-    row: Monomial
-    stride: int
-    modulus: int
-    same: tuple[int, ...]
-    ordered: int | None
-    apart: tuple[int, int]
-
-
 # The tables of footprints that have been compared, by what was left and which loops counted.
 Known = dict[tuple[Footprint, Monomial, tuple[int, ...], int | None], Tables]
 
@@ -165,22 +153,13 @@ def meet(
     anyone = Meeting(classes=((first.threads, second.threads),), is_exact=False)
     if not first.points or not second.points:
         return anyone
-    alignment = _align(first, second, between, width)
+    alignment = _align(first, second, between, width, assume_rows)
     if alignment is None or max(_work(first), _work(second)) > MOST_WORK:
         return anyone
-    if alignment.row and not (
-        assume_rows or (_fits_rows(first, alignment.row) and _fits_rows(second, alignment.row))
-    ):
-        return anyone
-    is_symbolic = alignment.row or alignment.stride or alignment.modulus
-    is_exact = first.is_certain and second.is_certain and not is_symbolic
+    is_exact = first.is_certain and second.is_certain and not alignment.is_symbolic
     found: dict[tuple[int, int], int] = {}
     for mine, other in _pairs_of_tables(first, second, alignment, known):
-        if alignment.modulus:
-            _join_modulo(mine, other, alignment, found)
-        elif not alignment.stride:
-            _join(mine, other, found)
-        elif not _join_strided(mine, other, alignment, found):
+        if not join(mine, other, alignment, found):
             return anyone
     if not found:
         return NEVER
@@ -191,41 +170,94 @@ def _work(footprint: Footprint) -> int:
     return sum(point.threads.bit_count() for point in footprint.points) * footprint.lanes
 
 
-def _align(first: Footprint, second: Footprint, between: Between, width: int) -> Alignment | None:
+def _align(
+    first: Footprint, second: Footprint, between: Between, width: int, assume_rows: bool
+) -> Alignment | None:
     """How to compare two footprints; None if their symbols may make any difference."""
-    row: Monomial = ()
-    stride, modulus, most = 0, 0, between.most
     crossed = between.ended if between.loop is None else between.ended | {between.loop}
-    for monomial in dict.fromkeys((*first.common, *second.common, *first.varying, *second.varying)):
-        is_settled = all(
-            atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial
+
+    def is_settled(monomial: Monomial) -> bool:
+        return all(atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial)
+
+    left = [
+        monomial
+        for monomial in dict.fromkeys(
+            (*first.common, *second.common, *first.varying, *second.varying)
         )
-        mine, other = first.common.get(monomial, 0), second.common.get(monomial, 0)
-        is_equal = mine == other and monomial not in (*first.varying, *second.varying)
-        step = _step_between(monomial, between, width) if is_equal else 0
-        if is_equal and is_settled:
-            continue
-        if step and not stride:
-            stride = mine * step
-            most = most if monomial[0].is_regular else FAR
-        elif is_settled and not row:
-            row = monomial
-        else:
-            modulus = gcd(modulus, *_multiples(first, monomial), *_multiples(second, monomial))
-    if row and (stride or modulus):
-        modulus = gcd(modulus, *_multiples(first, row), *_multiples(second, row))
-        row = ()
-    if modulus == 1:
+        if not (_is_equal(monomial, first, second) and is_settled(monomial))
+    ]
+    row = _row_of(left, is_settled)
+    down = [monomial for monomial in left if row and _divided(monomial, row) is not None]
+    across = [monomial for monomial in left if monomial not in down]
+    pair = (first, second)
+    if not row or not (assume_rows or all(_fits_rows(each, row, across) for each in pair)):
+        row, down, across = (), [], left
+    by_element = _line(across, (), pair, between, width)
+    by_row = _line([monomial for monomial in down if monomial != row], row, pair, between, width)
+    if by_element.modulus == 1 and (not row or by_row.modulus == 1):
         return None
     both = [loop for loop in first.loops if loop in second.loops]
+    is_regular = all(atom.is_regular for monomial in left for atom in monomial)
     return Alignment(
         row=row,
-        stride=stride,
-        modulus=modulus,
+        by_row=by_row,
+        by_element=by_element,
         same=tuple(loop for loop in both if loop not in crossed),
         ordered=between.loop if between.loop in both else None,
-        apart=(between.least, most),
+        apart=(between.least, between.most if is_regular else FAR),
     )
+
+
+def _is_equal(monomial: Monomial, first: Footprint, second: Footprint) -> bool:
+    """Whether a product of symbols has one coefficient throughout."""
+    is_varying = monomial in first.varying or monomial in second.varying
+    return not is_varying and first.common.get(monomial, 0) == second.common.get(monomial, 0)
+
+
+def _row_of(left: list[Monomial], is_settled: Callable[[Monomial], bool]) -> Monomial:
+    """What may be the length of a row: of what does not cancel, a product that is one value for
+    both, or the symbol of that kind which is a factor most often. () if there is none."""
+    settled = [monomial for monomial in left if is_settled(monomial)]
+    if settled:
+        return settled[0]
+    factors = Counter(
+        (atom,)
+        for monomial in left
+        if len(monomial) > 1
+        for atom in dict.fromkeys(monomial)
+        if is_settled((atom,))
+    )
+    return max(factors, key=lambda factor: factors[factor], default=())
+
+
+def _divided(monomial: Monomial, by: Monomial) -> Monomial | None:
+    """A product without some of its factors; None if it lacks them."""
+    rest = list(monomial)
+    for atom in by:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest)
+
+
+def _line(
+    monomials: list[Monomial],
+    row: Monomial,
+    pair: tuple[Footprint, Footprint],
+    between: Between,
+    width: int,
+) -> Line:
+    """What products of symbols, divided by `row`, add to the later of two indices."""
+    stride, modulus = 0, 0
+    for monomial in monomials:
+        quotient = _divided(monomial, row) or ()
+        step = _step_between(quotient, between, width) if _is_equal(monomial, *pair) else 0
+        if step and not stride:
+            stride = pair[0].common[monomial] * step
+        else:
+            coefficients = (_multiples(each, monomial) for each in pair)
+            modulus = gcd(modulus, *chain.from_iterable(coefficients))
+    return Line(stride=stride, modulus=modulus)
 
 
 def _multiples(footprint: Footprint, monomial: Monomial) -> Iterator[int]:
@@ -246,17 +278,48 @@ def _step_between(monomial: Monomial, between: Between, width: int) -> int:
     return atom.step if between.loop == atom.loops[-1] else 0
 
 
-def _fits_rows(footprint: Footprint, row: Monomial) -> bool:
-    """Whether the known part stays inside one row of length `row` for every thread, by what the
-    conditions around the access say."""
-    for point in footprint.points:
-        length, offset = point.rows.get(row, 0), point.form.get(ONE, 0)
-        for thread in threads_in(point.threads):
-            start = offset if isinstance(offset, int) else offset[thread]
-            end = length if isinstance(length, int) else length[thread]
-            if start < 0 or start + footprint.lanes > end:
-                return False
+def _fits_rows(footprint: Footprint, row: Monomial, across: list[Monomial]) -> bool:
+    """Whether the element, its place in its row, stays inside a row of length `row` for every
+    thread, by what the conditions around the access say. The place is the known part and the
+    products of `across`."""
+    return all(
+        _stays_in_row(point, row, across, footprint.lanes)
+        if any(point.form.get(monomial) for monomial in across)
+        else _is_below(point, point.rows.get(row, 0), footprint.lanes)
+        for point in footprint.points
+    )
+
+
+def _is_below(point: Point, length: Coefficient, lanes: int) -> bool:
+    """The same for a place that is known."""
+    offset = point.form.get(ONE, 0)
+    for thread in threads_in(point.threads):
+        start = offset if isinstance(offset, int) else offset[thread]
+        end = length if isinstance(length, int) else length[thread]
+        if start < 0 or start + lanes > end:
+            return False
     return True
+
+
+def _stays_in_row(point: Point, row: Monomial, across: list[Monomial], lanes: int) -> bool:
+    """The same for a place with symbols: one condition must say it."""
+    place = {each: point.form[each] for each in (*across, ONE) if each in point.form}
+    room = plus({row: 1}, scaled(place, -1))
+    room = None if room is None else plus(room, constant(-lanes))
+    if room is None or not _is_natural(place, point.threads):
+        return False
+    return any(
+        rest is not None and _is_natural(rest, point.threads)
+        for rest in (plus(room, scaled(said, -1)) for said in point.said)
+    )
+
+
+def _is_natural(form: Form, threads: int) -> bool:
+    """Whether a form is not negative for any of the threads."""
+    bound = lower_bound(form)
+    if bound is None or isinstance(bound, int):
+        return bound is not None and bound >= 0
+    return all(bound[thread] >= 0 for thread in threads_in(threads))
 
 
 def _pairs_of_tables(
@@ -334,76 +397,3 @@ def _fill(table: Table, row: Coefficient, offset: Coefficient, threads: int, lan
                 element = (line, start + lane)
                 table[element] = table.get(element, 0) | bit
         bit <<= 1
-
-
-def _join(first: Table, second: Table, found: dict[tuple[int, int], int]) -> None:
-    """Note the threads that touch one element, different ones."""
-    if first.keys().isdisjoint(second):
-        return
-    # Of thousands of elements few differ in the threads that touch them.
-    meeting: dict[tuple[int, int], int] = {}
-    for element, earlier in first.items():
-        if element in second:
-            meeting.setdefault((earlier, second[element]), element[1])
-    for (earlier, later), offset in meeting.items():
-        _note(earlier, later, offset, found)
-
-
-def _join_strided(
-    first: Table, second: Table, alignment: Alignment, found: dict[tuple[int, int], int]
-) -> bool:
-    """The same for a second table that has moved by as many strides as iterations lie between.
-
-    False where that would compare more pairs than `MOST_WORK` allows.
-    """
-    stride, (least, most) = alignment.stride, alignment.apart
-    # Elements meet only if they lie whole strides apart.
-    lines: dict[tuple[int, int], dict[int, int]] = {}
-    for (row, offset), later in second.items():
-        lines.setdefault((row, offset % stride), {})[offset] = later
-    longest = max(map(len, lines.values()), default=0)
-    if len(first) * min(longest, most - least + 1) > MOST_WORK:
-        return False
-    for (row, offset), earlier in first.items():
-        line = lines.get((row, offset % stride), {})
-        # The later index has gained a stride for each iteration: the known parts differ by them.
-        if most - least < len(line):
-            starts = range(offset - least * stride, offset - (most + 1) * stride, -stride)
-            meeting = [line[start] for start in starts if start in line]
-        else:
-            spans = ((offset - start) // stride for start in line)
-            meeting = [
-                later for later, n in zip(line.values(), spans, strict=True) if least <= n <= most
-            ]
-        for later in meeting:
-            _note(earlier, later, offset, found)
-    return True
-
-
-def _join_modulo(
-    first: Table, second: Table, alignment: Alignment, found: dict[tuple[int, int], int]
-) -> None:
-    """The same where the indices differ by the stride and by multiples of the modulus."""
-    modulus, (least, most) = alignment.modulus, alignment.apart
-    distances = range(least, min(most, least + modulus) + 1)
-    shifts = {distance * alignment.stride % modulus for distance in distances}
-    earlier, later = _residues(first, modulus), _residues(second, modulus)
-    for residue, threads in earlier.items():
-        for shift in shifts:
-            # The later index has gained the shift: it is this much below the earlier one.
-            others = later.get((residue - shift) % modulus)
-            if others is not None:
-                _note(threads, others, residue, found)
-
-
-def _residues(table: Table, modulus: int) -> dict[int, int]:
-    """The threads by remainder of the elements that they touch."""
-    found: dict[int, int] = {}
-    for (_, offset), threads in table.items():
-        found[offset % modulus] = found.get(offset % modulus, 0) | threads
-    return found
-
-
-def _note(earlier: int, later: int, element: int, found: dict[tuple[int, int], int]) -> None:
-    if earlier != later or earlier & (earlier - 1):
-        found.setdefault((earlier, later), element)
