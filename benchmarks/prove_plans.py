@@ -88,9 +88,10 @@ class Recorder:
             arguments: Mapping[str, Any],
             kernel: str | None = None,
             plan: Plan | None = None,
+            *limits: float,
         ) -> Any:
             made = self._made.get(id(compiled))
-            result = launch(compiled, blocks, arguments, kernel, plan)
+            result = launch(compiled, blocks, arguments, kernel, plan, *limits)
             if made is not None and not result.findings:
                 key = Kernel(made, compiled.kernel(kernel).symbol)
                 self.tests.setdefault(key, self._test)

@@ -38,6 +38,8 @@ kernel k(valid: int, X: ptr(const {t}), A: ptr({t}), B: ptr({t}), C: ptr({t}), D
                 store_blocked(c, v)
                 for k in range(2):
                     load_transposed(x, v)
+                    static for i in range(N):
+                        v[i] += 1  # otherwise nobody would miss a barrier: nothing changes
                     store_transposed(d, v)
                 load_striped_guarded(x, valid, 5, v)
                 store_striped(e, v)
@@ -78,6 +80,7 @@ def test_arrangements(t: str, group: str, unit: int, threads: int) -> None:
         expected["A"] = x[:, blocked]
         expected["B"] = np.where(item < valid, x, 0)
         expected["C"] = x[:, striped]
+        expected["D"] = x + 1
         expected["E"] = np.where(item < valid, x, 5)
         again = np.where(item < valid - 1, x, 6)[:, blocked]
         expected["E"] = np.where(item < valid - 2, again, expected["E"])

@@ -515,6 +515,64 @@ def test_calls_use_bytes_of_their_own_where_there_are_plenty(
     assert len(result.operations) == barriers + 1
 
 
+TURNS = """
+    def mirror[N: int](t: int) -> int:
+        static if N > 0:
+            return N - 1 - t
+        else:
+            return t
+
+    @requires({P})
+    def there(v: f32 @ thread[1]) -> f32 @ thread[1]:
+        shared one: f32[{size}]
+        t: int @ thread[1] = id()
+        partition one as own @ thread[1] at t:
+            own[0] = v
+        return one[mirror[{size}](t)]
+
+    @requires({P})
+    def back(v: f32 @ thread[1]) -> f32 @ thread[1]:
+        shared two: {type}[{size}]
+        t: int @ thread[1] = id()
+        partition two as own @ thread[1] at mirror[{size}](t):
+            own[0] = {type}(v)
+        return f32(two[t])
+
+    @requires(block[1], thread[64], smem = 512)
+    def f(v: f32 @ thread[1]) -> f32 @ thread[1]:
+        x: f32 @ thread[1] = v
+        {group}
+            x = {one}(x)
+        {group}
+            x = {other}(x)
+        return x
+"""
+BLOCK_WISE = {"P": "block[1], thread[64]", "size": "64", "group": "group block[1]:"}
+WARP_WISE = {"P": "thread[32]", "size": "32", "group": "group thread[32]:"}
+
+
+@pytest.mark.parametrize(
+    ("how", "one", "other", "type_", "between"),
+    [
+        (BLOCK_WISE, "there", "there", "f32", [BLOCK]),
+        (BLOCK_WISE, "there", "back", "f32", []),  # all write what they have read themselves
+        (BLOCK_WISE, "back", "there", "f32", []),
+        (BLOCK_WISE, "there", "back", "f64", [BLOCK]),  # elements of other bytes
+        (WARP_WISE, "there", "there", "f32", [WARP]),  # each warp has bytes of its own
+        (WARP_WISE, "there", "back", "f32", []),
+        (WARP_WISE, "there", "back", "f64", [BLOCK]),  # which are another warp's then
+    ],
+)
+def test_arrays_on_the_same_bytes(
+    how: dict[str, str], one: str, other: str, type_: str, between: list[str]
+) -> None:
+    text = TURNS.format(**how, one=one, other=other, type=type_)
+    result = planned(text.replace("smem = 512", "smem = 256") if type_ == "f32" else text)
+    assert result.problems == []
+    own = [each.split(" ", 3)[3] for each in result.operations if each.startswith("f: ")]
+    assert own == between
+
+
 def test_a_callee_says_which_elements_it_touches() -> None:
     result = planned("""
         @requires(thread[1])

@@ -7,12 +7,13 @@ a thread's own accesses are in order by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from typing import NamedTuple
 
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import Coverage, Queue, then
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
-from prismc.checker.sync.forms import BLOCK_WIDE
+from prismc.checker.sync.forms import BLOCK_WIDE, Coefficient
 from prismc.checker.sync.graph import (
     Access,
     Crossing,
@@ -240,7 +241,7 @@ class Conflicts:
     ) -> Meeting:
         """The same without regard to whose memory the roots are."""
         if not any(root in later.roots for root in earlier.roots):
-            return _overlay(earlier, later)
+            return self._overlaid(earlier, later, crossed, width)
         piece = _shared_piece(earlier, later, crossed)
         if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
             return NEVER
@@ -262,6 +263,25 @@ class Conflicts:
         if _are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, wide):
             return NEVER
         return _inside_pieces(found, piece)
+
+    def _overlaid(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
+        """Different arrays meet where their bytes do; where both begin at one byte and have
+        elements of one size, where their elements do. (In a cluster arrays lie at blocks, too.)"""
+        classes = _on_common_bytes(earlier, later)
+        is_cluster = 0 < self.block < self._everyone.bit_count()
+        if not classes or is_cluster or not _have_common_elements(earlier, later):
+            return Meeting(classes=classes, is_exact=False) if classes else NEVER
+        found = meet(
+            earlier.footprint,
+            later.footprint,
+            _between(crossed),
+            self._tables,
+            width=self.wide(width),
+            assume_rows=False,
+        )
+        return Meeting(
+            classes=_in_both(found.classes, classes), is_exact=False, element=found.element
+        )
 
     def wide(self, width: int) -> int:
         """How far a symbol has to be one value for units of `width` threads."""
@@ -369,16 +389,49 @@ def _same_unit(meeting: Meeting, size: int) -> tuple[tuple[int, int], ...]:
     return tuple(classes)
 
 
-def _overlay(earlier: Access, later: Access) -> Meeting:
-    """Different arrays meet where their bytes overlap: in one unit, if each has its own frame."""
-    if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
-        return NEVER
-    threads = (earlier.footprint.threads, later.footprint.threads)
-    anyone = Meeting(classes=(threads,), is_exact=False)
-    frames = {root.frame for root in (*earlier.roots, *later.roots)}
-    if len(frames) > 1 or () in frames:
-        return anyone
-    return _inside_copies(anyone, earlier.roots[0])
+_Pairs = tuple[tuple[int, int], ...]
+# Starts of arrays of single units that are compared with one another, at most.
+_MOST_STARTS = 1 << 12
+
+
+def _on_common_bytes(earlier: Access, later: Access) -> _Pairs:
+    """Pairs of sets of threads whose own arrays share bytes."""
+    everyone = (earlier.footprint.threads, later.footprint.threads)
+    found: dict[tuple[int, int], None] = {}
+    for mine, other in product(earlier.roots, later.roots):
+        if mine.overlaps(other):
+            first, second = _by_start(mine.start), _by_start(other.start)
+            if len(first) * len(second) > _MOST_STARTS:
+                return (everyone,)
+            for (start, threads), (begin, others) in product(first.items(), second.items()):
+                if start < begin + other.size and begin < start + mine.size:
+                    found[threads, others] = None
+    return _in_both((everyone,), tuple(found))
+
+
+def _by_start(start: Coefficient) -> dict[int, int]:
+    """The threads by where their arrays start; all of them by one number."""
+    if isinstance(start, int):
+        return {start: -1}
+    found: dict[int, int] = {}
+    for thread, byte in enumerate(start):
+        found[byte] = found.get(byte, 0) | 1 << thread
+    return found
+
+
+def _in_both(first: _Pairs, second: _Pairs) -> _Pairs:
+    """Pairs of different threads that both have."""
+    pairs = ((a & c, b & d) for (a, b), (c, d) in product(first, second))
+    several = (each for each in pairs if all(each) and (each[0] | each[1]).bit_count() > 1)
+    return tuple(dict.fromkeys(several))
+
+
+def _have_common_elements(earlier: Access, later: Access) -> bool:
+    """Whether element i of the one is element i of the other, whatever i."""
+    if len(earlier.roots) > 1 or len(later.roots) > 1:
+        return False
+    mine, other = earlier.roots[0], later.roots[0]
+    return mine.low == other.low and mine.element == other.element > 0
 
 
 def _inside_copies(meeting: Meeting, root: Root) -> Meeting:

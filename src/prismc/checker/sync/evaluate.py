@@ -423,9 +423,7 @@ class Evaluator:
     def _inlined(self, call: typed.Call, counters: Counters) -> Form | None:
         """The result of an expression function that is one `return`."""
         body = self._bodies.get(call.callee.symbol)
-        if body is None or len(body.statements) != 1:
-            return None
-        statement = body.statements[0]
+        statement = None if body is None else _only_statement(body.statements)
         if not isinstance(statement, typed.Return) or len(statement.values) != 1:
             return None
         values = [self._form(argument, counters) for argument in call.arguments]
@@ -435,6 +433,13 @@ class Evaluator:
         for parameter in parameters:
             del self._bound[parameter]
         return result
+
+
+def _only_statement(body: tuple[typed.Statement, ...]) -> typed.Statement | None:
+    """The one statement of a body, be it what a `static if` has taken."""
+    while len(body) == 1 and isinstance(body[0], typed.Block):
+        body = body[0].body
+    return body[0] if len(body) == 1 else None
 
 
 def _natural_if(form: Form | None) -> frozenset[Atom] | None:

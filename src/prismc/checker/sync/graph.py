@@ -29,11 +29,12 @@ class Root(Record):
     Two roots are the same memory if they are the same object, or if both are shared and their bytes
     [low, high) overlap. `is_global` holds for parameters of kernels. `parameter` is the parameter's
     position, -1 for a shared array. Where each of several units has an array of its own, `base`
-    tells its first element, thread by thread; of arrays with one `frame` those of different units
-    never overlap. Where a parameter is each unit's own piece, `piece` tells which, of memory that
-    the function does not know. Where it `is_local` each block has its own; one that `is_mirrored`
-    has a copy in each block, and whoever writes it writes all. `register` is the variable's id of
-    an array in registers, which each thread has for itself.
+    tells its first element, thread by thread, and `start` its first byte; `size` are the bytes of
+    one of them, `element` those of an element (0 if `base` counts otherwise). Where a parameter is
+    each unit's own piece, `piece` tells which, of memory that the function does not know. Where it
+    `is_local` each block has its own; one that `is_mirrored` has a copy in each block, and whoever
+    writes it writes all. `register` is the variable's id of an array in registers, which each
+    thread has for itself.
     """
 
     name: str
@@ -44,7 +45,9 @@ class Root(Record):
     high: int = 0
     base: Coefficient = 0
     piece: Coefficient = 0
-    frame: tuple[int, ...] = ()
+    start: Coefficient = 0
+    size: int = 0
+    element: int = 0
     is_local: bool = False
     is_mirrored: bool = False
     register: int = 0

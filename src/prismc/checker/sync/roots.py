@@ -7,6 +7,8 @@ included. That is wider than what a narrowing hides: names kept apart by a swap 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from operator import add
 
 from prismc.checker.memory.facts import CallMemory, MemoryFacts, Replica, copies
 from prismc.checker.sync.definitions import Definitions
@@ -215,19 +217,25 @@ class Pointers:
         for index in range(slots):
             low = 0 if array is None else array.offset + index * size
             high = 0 if array is None else array.offset + array.size - (slots - 1 - index) * size
+            element = _element_size(variable.type)
             base: Coefficient = 0
+            start: Coefficient = low
             if array is not None and array.replicas:
-                stride = array.stride // _element_size(variable.type)
-                base = _copies(array.replicas, stride, self._threads, self._block)
+                copies_before = partial(_copies, array.replicas, threads=self._threads)
+                base = copies_before(array.stride // element, block=self._block)
+                start = combine(add, low, copies_before(array.stride, block=self._block))
             is_local = mirrors_of(variable) == 1
             if is_local and self._threads > self._block > 0:
-                base = combine(int.__add__, base, _by_block(self._threads, self._block))
+                base = combine(add, base, _by_block(self._threads, self._block))
             self._roots[variable.id, index] = Root(
                 name=variable.name if variable.slots == 0 else f"{variable.name}[{index}]",
                 span=variable.span,
                 low=low,
                 high=high,
                 base=base,
+                start=start,
+                size=size,
+                element=element,
                 is_local=is_local,
                 is_mirrored=not is_local,
             )
@@ -303,21 +311,34 @@ def _copies(replicas: tuple[Replica, ...], stride: int, threads: int, block: int
 
 def _moved(root: Root, memory: CallMemory, threads: int, block: int) -> Root:
     """A callee's array where the call puts it; each unit that calls has one of its own."""
-    shift = memory.base
+    shift, stride = memory.base, memory.stride
+    own = _spread(root.start, threads)
     if not memory.replicas:
-        frame = (*root.frame, shift) if root.frame else ()
         return replace(
-            root, low=root.low + shift, high=root.high + shift, parameter=-1, frame=frame
+            root,
+            low=root.low + shift,
+            high=root.high + shift,
+            start=combine(add, own, shift),
+            parameter=-1,
         )
-    reach = memory.stride * (copies(memory.replicas) - 1)
+    reach = stride * (copies(memory.replicas) - 1)
+    is_whole = root.element > 0 and stride % root.element == 0
     # Elements of different copies never meet: any stride beyond the array's end tells them apart.
-    base = _copies(memory.replicas, memory.stride, threads, block)
-    replicas = (number for r in memory.replicas for number in (r.group, r.size, r.count))
+    step = stride // root.element if is_whole else stride
+    first = combine(add, _copies(memory.replicas, stride, threads, block), shift)
     return replace(
         root,
         low=root.low + shift,
         high=root.high + shift + reach,
-        base=base,
+        base=_copies(memory.replicas, step, threads, block),
+        start=combine(add, own, first),
+        element=root.element if is_whole else 0,
         parameter=-1,
-        frame=(shift, memory.stride, *replicas),
     )
+
+
+def _spread(start: Coefficient, threads: int) -> Coefficient:
+    """A callee's bytes, thread by thread, for all of its caller's threads. Units are aligned."""
+    if isinstance(start, int):
+        return start
+    return tuple(start[thread % len(start)] for thread in range(threads))
