@@ -472,8 +472,8 @@ def f(v: f32 @ thread[1]):
 """
     )
     assert result.problems == []
-    # The barrier inside the second call lies between the two uses of A. `f` calls an instance of its
-    # own, with the threads that it has.
+    # The barrier inside the second call lies between the two uses of A. `f` calls an instance with
+    # the threads that it has.
     assert result.operations == [f"rotate: before 6 {BLOCK}", f"rotate_t64: before 6 {BLOCK}"]
 
 
