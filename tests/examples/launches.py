@@ -249,10 +249,8 @@ def _hopper_matmul(columns_of_tile: int) -> Callable[..., Launch]:
 class Sizes(NamedTuple):
     """How an example is launched: sizes of interest, and random ones up to `largest`, one or more
     each. `faulty` is a size at which every barrier matters, `faulty_too` one for another kernel.
-    `small` puts a smaller instance in the
-    place of the exported one, launched by `make_small`. One that `is_slow` is run less often.
-    `spare` numbers planned operations that the hardware can do without: a fence of registers stands
-    before the products of every scope, and those after the first touch none in between."""
+    `small` puts a smaller instance in the place of the exported one, launched by `make_small`. One
+    that `is_slow` is run less often."""
 
     make: Callable[..., Launch]
     chosen: tuple[tuple[int, ...], ...]
@@ -262,7 +260,6 @@ class Sizes(NamedTuple):
     make_small: Callable[..., Launch] | None = None
     target: str = "sm_80"
     is_slow: bool = False
-    spare: tuple[int, ...] = ()
     faulty_too: tuple[int, ...] = ()
 
     def launch_small(self, random: Random, *sizes: int) -> Launch:

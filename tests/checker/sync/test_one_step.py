@@ -19,6 +19,7 @@ from support.spec_page import Case, read_cases
 SPEC = Path(__file__).resolve().parents[2] / "spec"
 PAGES = ("pipeline", "handover", "decisions")
 SLOW_PAGES = ("hopper",)
+UNLIKE = "No room for mbarriers"  # barriers of the block stand at places that differ by the step
 
 
 def _case(run: Run) -> Case:
@@ -31,7 +32,7 @@ def _runs(pages: tuple[str, ...]) -> list[Run]:
         run
         for page in pages
         for run in read_runs(SPEC / f"{page}.md")
-        if any("pipeline " in text for text in _case(run).texts.values())
+        if run.heading != UNLIKE and any("pipeline " in text for text in _case(run).texts.values())
     ]
 
 
