@@ -31,7 +31,7 @@ BARRIERS = {
     "prefix_scan": {"bar.sync": 6},
     "last_block_sum": {"bar.sync": 2, "bar.red.or.pred": 1},
     "online_softmax": {"bar.sync": 1},
-    "layer_norm": {"bar.sync": 3},
+    "layer_norm": {"bar.sync": 2},
     "batched_transpose": {"bar.sync": 1},
     "stencil": {"bar.sync": 1},
     "row_argmax": {},
