@@ -60,7 +60,9 @@ def test_distances(n: int, plans: tuple[Plan, ...]) -> None:
     check_shuffles("i32", GROUPS[0], n, plans)
 
 
-@pytest.mark.parametrize("group", [nightly(g, quick=g.size in (8, 96)) for g in GROUPS], ids=some)
+@pytest.mark.parametrize(
+    "group", [nightly(g, quick=g.size in (8, 96)) for g in GROUPS[:-1]], ids=some
+)
 def test_groups(group: Group) -> None:
     check_shuffles("f64", group, 3, PLANS[1:2])
 
