@@ -132,7 +132,7 @@ def test_all_floats(t: str) -> None:
     assert found.tobytes() == rows.tobytes()
 
 
-@pytest.mark.parametrize(("begin", "end"), [(5, 12), (9, 9)])
+@pytest.mark.parametrize(("begin", "end"), [(5, 12), (0, 9)])
 def test_ranges_of_bits(begin: int, end: int) -> None:
     group = Group("block[1]", 64, 64)
     call = f"radix_sort_pairs_bits[false](keys, values, {begin}, {end})"
@@ -158,9 +158,8 @@ kernel k(X: ptr(const u32), Y: ptr(int)):
             digits: u32[{N}] @ thread[1]
             ranks: int[{N}] @ thread[1]
             load_blocked(x, digits)
-            for again in range(2):
-                radix_rank[{bits}](digits, ranks)
-                store_blocked(y, ranks)
+            radix_rank[{bits}](digits, ranks)
+            store_blocked(y, ranks)
 """
 
 
