@@ -217,6 +217,9 @@ class _Builder:
         roots = pointers.own_registers()
         if self._is_kernel:
             roots = (*roots, *pointers.own_shared())
+        else:  # nobody else can wait at the function's mbarriers
+            filled = (root for loads in self._loads.values() for root in loads.roots)
+            roots = (*roots, *dict.fromkeys(filled))
         paths = (Path(roots=(root,)) for root in roots)
         events = tuple(
             self._accesses.add(AccessKind.WRITE, path, nobody, here, span) for path in paths
@@ -298,12 +301,16 @@ class _Builder:
         at = statement.header
         if loads not in self._phases:
             is_wide = any(unit.bit_count() > self._accesses.block > 0 for unit in here.units)
+            # A block's next loads may bring bytes to a block that still waits for its last ones.
+            is_shared = any(root.is_mirrored for root in loads.roots)
+            is_one = is_wide or is_shared or len(here.units) == 1
             phase = LoadPhase(
-                name=f"content of {', '.join(loads.roots)}",
+                name=loads.content,
                 span=at,
-                base=0 if is_wide else unit_of(here.units),
-                is_local=is_wide,
+                base=0 if is_one else unit_of(here.units),
+                is_local=is_wide and not is_shared,
                 loads=loads,
+                unit=self._accesses.threads if is_one else here.units[0].bit_count(),
             )
             self._phases[loads] = path = Path(roots=(phase,))
             self._accesses.add(AccessKind.READ, path, unknown_footprint(here.threads), here, at)

@@ -61,8 +61,8 @@ def loads_of(
         groups.append((roots.union(*(group[0] for group in joined)), [*scopes, statement.id]))
     found: dict[int, Loads] = {}
     for roots, scopes in groups:
-        names = tuple(sorted(root.name for root in roots))
-        found |= dict.fromkeys(scopes, Loads(scopes=tuple(scopes), roots=names))
+        named = tuple(sorted(roots, key=lambda root: (root.name, root.low, root.parameter)))
+        found |= dict.fromkeys(scopes, Loads(scopes=tuple(scopes), roots=named))
     return found
 
 
@@ -221,11 +221,12 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
         if other.units != region.units:
             raise Unbalanced(other)
     issued = [access for access in accesses_of(graph.top.body) if access.queue == loads]
+    arriving = [region.threads for region, node in regions_of(graph.top) if _ends(node, loads)]
     blocks = groups_of(region.units, BLOCK, graph.block)
     return SplitBarrier(
-        phase=Phase(name=f"content of {', '.join(loads.roots)}", span=region.span),
+        phase=Phase(name=loads.content, span=region.span),
         units=blocks if region.has_whole(graph.block) else region.units,
-        arrivers=reduce(or_, (access.footprint.threads for access in issued)),
+        arrivers=reduce(or_, arriving),
         waiters=region.threads,
         bits=(),
         has_credit=has_credit,
@@ -238,6 +239,12 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
 
 def _waits_for(node: Node, loads: Loads) -> bool:
     return isinstance(node, Wait) and node.queue == loads
+
+
+def _ends(node: Node, loads: Loads) -> bool:
+    """Whether a node is the arrival of loads. All threads of its code arrive, also those that a
+    condition around the loads leaves out."""
+    return isinstance(node, Commit) and node.queue == loads
 
 
 def regions_of(region: Region) -> Iterator[tuple[Region, Node]]:

@@ -14,6 +14,7 @@ from prismc.checker.memory.facts import CallMemory, MemoryFacts, Replica, copies
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.forms import Coefficient, combine
 from prismc.checker.sync.graph import Root
+from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import PointerType, Type, size_of
@@ -69,6 +70,7 @@ class Pointers:
         self._block = block
         self._roots: dict[tuple[int, int], Root] = {}
         self._called: dict[tuple[Root, int, int, tuple[Replica, ...]], Root] = {}
+        self._phases: dict[Loads, LoadPhase] = {}
         self._views: dict[typed.Variable, typed.View] = {}
         self._changing: dict[typed.Variable, list[typed.Expression]] = {}
         self._merged: dict[typed.Variable, Path] = {}
@@ -169,6 +171,15 @@ class Pointers:
         if key not in self._called:
             self._called[key] = _moved(root, memory, self._threads, self._block)
         return self._called[key]
+
+    def phase_of_call(self, phase: LoadPhase) -> LoadPhase:
+        """The phase of a callee's loads, which all calls have in common, each unit its own."""
+        if phase.is_local or phase.unit == self._threads:
+            return phase
+        if phase.loads not in self._phases:
+            base = tuple(thread // phase.unit for thread in range(self._threads))
+            self._phases[phase.loads] = replace(phase, base=base)
+        return self._phases[phase.loads]
 
     def _path_of(self, variable: typed.Variable) -> Path:
         root = self._roots.get((variable.id, 0))

@@ -45,13 +45,20 @@ class Loads(Record):
     these ids, which fill the memory called `roots`."""
 
     scopes: tuple[int, ...]
-    roots: tuple[str, ...]
+    roots: tuple[Root, ...]
+
+    @property
+    def content(self) -> str:
+        """What they bring, for people."""
+        return f"content of {', '.join(sorted(root.name for root in self.roots))}"
 
 
 class LoadPhase(Phase):
-    """The phase of the mbarrier that counts `loads`, which arrivals update and waits read."""
+    """The phase of the mbarrier that counts `loads`, which arrivals update and waits read. Each
+    `unit` threads of a block have one of their own."""
 
     loads: Loads
+    unit: int
 
 
 class SplitBarrier(Record):
@@ -161,7 +168,8 @@ def free_bit(graph: Graph, least: int) -> int:
 
 def outside(summary: Summary) -> Summary:
     """A function's summary without the phases of its split barriers, which are its own business:
-    what comes around a loop may come in a second call as well."""
+    what comes around a loop may come in a second call as well. Those of loads need no loop, so
+    only the caller knows what stands between two calls."""
     entries = tuple(entry for entry in summary.entries if not _is_phase(entry.access))
     exits = tuple(
         (kind, Flow(flow.through, tuple(i for i in flow.pending if not _is_phase(i.access))))
@@ -171,4 +179,4 @@ def outside(summary: Summary) -> Summary:
 
 
 def _is_phase(access: Access) -> bool:
-    return any(isinstance(root, Phase) for root in access.roots)
+    return any(isinstance(root, Phase) and not isinstance(root, LoadPhase) for root in access.roots)

@@ -26,6 +26,7 @@ from prismc.checker.sync.graph import (
     ViewUse,
 )
 from prismc.checker.sync.roots import Path, Returned
+from prismc.checker.sync.split import LoadPhase
 from prismc.checker.types import typed
 from prismc.source.record import Record, replace
 
@@ -122,6 +123,8 @@ class Lifter:
 
     def _path_of(self, root: Root) -> Path:
         pointers = self._accesses.pointers
+        if isinstance(root, LoadPhase):
+            return Path(roots=(pointers.phase_of_call(root),))
         if root.parameter < 0:
             return Path(roots=(pointers.of_call(root, self._call),))
         return pointers.path(self._call.arguments[root.parameter])
