@@ -1,5 +1,5 @@
 // B = A transposed, a tile of 32 x 32 a block.
-extern "C" __global__ __launch_bounds__(256, 8) void transpose(
+extern "C" __global__ __launch_bounds__(256, 6) void transpose(
     int rows, int cols, const float* __restrict__ A, float* __restrict__ B)
 {
     __shared__ float tile[32 * 33];
