@@ -111,6 +111,8 @@ Y = np.zeros(32, np.float32)
         (lambda k: k(4, 1.5, (0, 1), Y), RunError, "how many blocks there are: odd"),
         (lambda k: k(4, 1.5, (0, 1), Y, grid=0), RunError, "a grid of 0 blocks"),
         (lambda k: k(4, 1.5, (0, 1), grid=1), RunError, "no value for `y`"),
+        (lambda k: k(4, 1.5, (0, 1), Y, grid=1, schedules=0), RunError, "from 1 on, not 0"),
+        (lambda k: k(4, 1.5, (0, 1), Y, grid=1, time_limit="1"), RunError, "seconds, not '1'"),
         (lambda k: k(4, 1.5, (0, 1), Y, z=1, grid=1), RunError, "no parameter `z`"),
         (lambda k: k(1 << 31, 1.5, (0, 1), Y, grid=1), RunError, "`stream`: 2147483648 is no i32"),
         (lambda k: k(5, 1.5, (0, 1), Y, grid=1), RunError, "assumes `stream % 4 == 0`"),

@@ -17,7 +17,7 @@ from prismc.driver.running import Launch, bind, new_findings, run
 from prismc.driver.testing.device import given_by_name
 from prismc.emulator.findings import Finding
 from prismc.emulator.report import text_of_findings
-from prismc.emulator.schedule import adversaries
+from prismc.emulator.schedule import Plan, adversaries
 from prismc.source.files import Files
 from prismc.source.identifiers import python_names
 from prismc.source.record import Value
@@ -77,7 +77,7 @@ class Places:
             self.gpu().launch(kernel.name, blocks, given, how.stream)
             return
         bound = bind(kernel, given)
-        plans = adversaries(how.schedules, how.seed)
+        plans = _plans(how)
         outcomes = list(run(bound, Launch(grid=(blocks,)), plans, time_limit=how.time_limit))
         found = new_findings(outcomes)
         if found:
@@ -100,6 +100,17 @@ def _is_for_gpu(given: Mapping[str, Any], how: How) -> bool:
     if how.stream is not None:
         raise RunError("`stream` is for arrays of a GPU, and there is none among the arguments")
     return False
+
+
+def _plans(how: How) -> tuple[Plan, ...]:
+    """The orders of execution that a call asks for. Raises RunError."""
+    schedules: Any = how.schedules
+    seconds: Any = how.time_limit
+    if not isinstance(schedules, int) or schedules < 1:
+        raise RunError(f"`schedules` is a number from 1 on, not {schedules!r}")
+    if not isinstance(seconds, int | float | None):
+        raise RunError(f"`time_limit` is a number of seconds, not {seconds!r}")
+    return adversaries(schedules, how.seed)
 
 
 def blocks_of(kernel: Kernel, grid: Any) -> int:

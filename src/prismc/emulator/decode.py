@@ -59,10 +59,16 @@ class AddressOf(NamedTuple):
     offset: int
 
     def packed(self, run: Run) -> Lanes:
-        """The addresses of the executing lanes: int64, packed."""
+        """The addresses of the executing lanes: int64, packed. A base of 32 bits may be a negative
+        one that only the offset brings into its window: sums of 32 bits wrap, and NVRTC folds
+        `(thread - 64) * 4 + array + 256` so."""
         base = run.packed(run.regs[self.slot])
-        base = base.view(np.int64) if base.dtype.itemsize == 8 else base.astype(np.int64)
+        base = base.view(np.int64) if base.dtype.itemsize == 8 else _signed(base)
         return base + self.offset if self.offset else base
+
+
+def _signed(base: Lanes) -> Lanes:
+    return base.view(np.int32).astype(np.int64)
 
 
 class Decoded(Record):
