@@ -382,3 +382,20 @@ def test_functions_of_two_modules_with_one_name() -> None:
     text = "import m\n\n@requires(thread[1])\ndef f() -> int:\n    return m.f()\n"
     done = elaborate(text, modules={"m.prism": module})
     assert list(done.program.bodies) == ["m_f", "f"]
+
+
+def test_help_names_what_is_to_be_passed() -> None:
+    text = """
+@requires(thread[1])
+def load(p: ptr(const f32), i: int) -> f32:
+    return p[i]
+
+@requires(thread[1])
+def g(row: ptr(const f32)) -> f32:
+    a: f32 = load(row)
+    return load(row[4], 0) + a
+"""
+    assert [problem.shown_help() for problem in elaborate(text).problems] == [
+        "pass one argument for each parameter: `p`, `i`",
+        "name memory from there on, `partition row as part @ .. at ..:`, and pass `part`",
+    ]

@@ -22,11 +22,12 @@ class WrongArgumentCount(Problem):
     code = "P0346"
     title = "a wrong number of arguments"
     message = "`{callee}` takes {wanted}, this passes {given}"
-    help_text = "pass one argument for each parameter"
+    help_text = "pass one argument for each parameter{parameters}"
 
     callee: str
     wanted: str
     given: int
+    parameters: str = ""
 
 
 class NamedArgumentHere(Problem):

@@ -145,7 +145,8 @@ class Calls(Layouts):
             return self.refused(node.span)
         if definition.generics:
             values = self._arguments(node, (), is_expression_function(definition))
-            if not self._counts_agree(node, len(definition.parameters), symbol):
+            names = tuple(parameter.name.text for parameter in definition.parameters)
+            if not self._counts_agree(node, names, symbol):
                 return self.refused(node.span)
             self.infer_from_arguments(use, values)
             if any(is_refused(value) for value in values) and not use.is_complete():
@@ -161,15 +162,18 @@ class Calls(Layouts):
             return self.refused(node.span)
         return self._call_instance(node, instance, values)
 
-    def _counts_agree(self, node: ast.Call, wanted: int, symbol: Symbol) -> bool:
-        if len(node.arguments) == wanted:
+    def _counts_agree(self, node: ast.Call, names: tuple[str, ...], symbol: Symbol) -> bool:
+        """Whether there is an argument for each of the parameters `names`; reports if not."""
+        if len(node.arguments) == len(names):
             return True
+        listed = ", ".join(f"`{name}`" for name in names)
         self.report(
             WrongArgumentCount(
                 at=node.span,
                 callee=symbol.name,
-                wanted=counted(wanted, "argument"),
+                wanted=counted(len(names), "argument"),
                 given=len(node.arguments),
+                parameters=f": {listed}" if listed else "",
                 related=self.note(symbol.span, f"`{symbol.name}` is declared here"),
             )
         )
@@ -202,7 +206,8 @@ class Calls(Layouts):
     ) -> typed.Expression:
         is_expression = instance.kind is typed.InstanceKind.EXPRESSION
         symbol = self.program.symbol_of(instance)
-        if not self._counts_agree(node, len(instance.parameters), symbol):
+        names = tuple(parameter.name for parameter in instance.parameters)
+        if not self._counts_agree(node, names, symbol):
             if values is None:
                 self._arguments(node, ())
             return self.refused(node.span)

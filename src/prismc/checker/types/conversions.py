@@ -256,6 +256,10 @@ def _advice(value: typed.Expression, expected: Type) -> str:
         return f"convert it: `{expected.scalar}({operand})`"
     if isinstance(value.type, PointerType) and isinstance(expected, PointerType):
         return _pointer_advice(value.type, expected)
+    if isinstance(value, typed.Load) and isinstance(expected, PointerType):
+        pointer = value.pointer
+        name = pointer.variable.name if isinstance(pointer, typed.Read) else ".."
+        return f"name memory from there on, `partition {name} as part @ .. at ..:`, and pass `part`"
     if isinstance(expected, ArrayType) and value.type == replace(
         expected, is_async=not expected.is_async
     ):
