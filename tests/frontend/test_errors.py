@@ -30,6 +30,7 @@ CASES = [
     (in_function(r'x := "a\q"'), "P0106", r"\q"),
     (in_function(r'x := "a" "\x"'), "P0106", r"\x"),
     (in_function("x := 'a'"), "P0107", "'"),
+    (in_function("x := (float)a"), "P0107", "(float)"),
     (in_function("x := a ? 1 : 2"), "P0107", "?"),
     (in_function("if !a:", "    pass"), "P0107", "!"),
     (in_function("x := 1 + \\", "    2"), "P0107", "\\"),

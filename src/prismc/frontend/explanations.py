@@ -179,6 +179,16 @@ def type_first(at: Situation) -> Problem | None:
     return None
 
 
+def cast(at: Situation) -> Problem | None:
+    """`(float)x`: a type in brackets, then another operand."""
+    if (at.word(-3), at.word(-2), at.word(-1)) != ("(", "NAME", ")"):
+        return None
+    name = at.text(-2)
+    if at.token not in ("NAME", "INTEGER", "FLOAT") or name not in {*SCALARS, *ALIASES}:
+        return None
+    return foreign(at, -3, -1, f"convert it: `{name}(..)`")
+
+
 def _untyped_first(at: Situation, first: str, name: str) -> Problem:
     """`let x = ..`: certain where a value follows."""
     fixes: tuple[Fix, ...] = ()

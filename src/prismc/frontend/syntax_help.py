@@ -111,6 +111,7 @@ HELP: tuple[Advice, ...] = (
             "def f[int N](a: int):\n    pass\n",
         ),
     ),
+    Advice(explanations.cast, (_inside("b := (float)a"), _inside("b := (float)3"))),
     Advice(
         foreign_declarations.pointer_with_star,
         (

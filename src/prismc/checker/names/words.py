@@ -10,6 +10,7 @@ exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan tanh erf f
 round pow fmod atan2 copysign fma
 """
 
+_INFINITE = "write `bits(u32(0x7f800000))`, or bits of as many digits, where a float is expected"
 _DERIVED = "leave it out: barriers are derived from `partition` and `claim`"
 
 ADVICE: Mapping[str, str] = {
@@ -27,6 +28,10 @@ ADVICE: Mapping[str, str] = {
     "atomicAdd": "import `fetch_add` from `std.atomic`",
     "atomicMin": "import `fetch_min` from `std.atomic`",
     "atomicMax": "import `fetch_max` from `std.atomic`",
+    "atomicSub": "import `fetch_sub` from `std.atomic`",
+    "atomicAnd": "import `fetch_and` from `std.atomic`",
+    "atomicOr": "import `fetch_or` from `std.atomic`",
+    "atomicXor": "import `fetch_xor` from `std.atomic`",
     "atomicExch": "import `exchange` from `std.atomic`",
     "atomicCAS": "import `compare_exchange` from `std.atomic`",
     "__shfl_sync": "import `shfl_idx` from `std.shuffle`",
@@ -36,6 +41,19 @@ ADVICE: Mapping[str, str] = {
     "__ballot_sync": "import `ballot` from `std.vote`",
     "__any_sync": "import `any` from `std.vote`",
     "__all_sync": "import `all` from `std.vote`",
+    "__reduce_add_sync": "import `redux_sum` from `std.warp`",
+    "__match_any_sync": "import `match_any` from `std.warp`",
+    "__popc": "call `popc`",
+    "__clz": "call `clz`",
+    "__ffs": "call `ctz`: it counts from 0",
+    "__expf": "import it: `from std.math import fast_exp`",
+    "make_float2": "write `vec2(x, y)`",
+    "make_float4": "write `vec4(x, y, z, w)`",
+    "printf": "write `print(..)`: `--asserts` keeps it",
+    "INFINITY": _INFINITE,
+    "inf": _INFINITE,
+    "nullptr": "there is no null pointer: each pointer is declared with its value",
+    "NULL": "there is no null pointer: each pointer is declared with its value",
     "float2": "write `vec(f32, 2)`",
     "float4": "write `vec(f32, 4)`",
     "int2": "write `vec(i32, 2)`",
