@@ -76,11 +76,13 @@ class Code(NamedTuple):
         kind = max((*PRODUCTS, *FLOATS), key=lambda base: counts[base])
         return (kind, counts[kind] / len(self.loop)) if counts[kind] else ("", 0.0)
 
+    @property
+    def has_loop(self) -> bool:
+        return self.loop is not self.instructions
+
     def work(self) -> int:
         """How much the loop does in one turn, which tells how far the compiler has unrolled it:
-        its arithmetic on floats and its memory accesses, or 0 where there is no loop."""
-        if self.loop is self.instructions:
-            return 0
+        its arithmetic on floats and its memory accesses."""
         return sum(one.base in (*PRODUCTS, *FLOATS, *ACCESSES) for one in self.loop)
 
     def widths(self) -> str:
@@ -128,19 +130,25 @@ def _code(listed: Sequence[dict[str, Any]]) -> Code:
         if one.target == index:
             instructions = instructions[:index]
             break
-    return Code(instructions, _hottest(instructions))
+    return Code(instructions, hottest(instructions))
 
 
-def _hottest(instructions: Sequence[Instruction]) -> Sequence[Instruction]:
-    """The innermost loop with most arithmetic, or with most memory accesses where none has any."""
-    found = loops(instructions)
+def hottest(instructions: Sequence[Instruction]) -> Sequence[Instruction]:
+    """The innermost loop with most arithmetic, or with most memory accesses where none has any.
+
+    One without either only waits, for an mbarrier or for registers, and doesn't count.
+    """
+    found = {
+        first: (body, [instructions[number] for number in sorted(body)])
+        for first, body in loops(instructions).items()
+    }
+    working = [first for first, (_, code) in found.items() if any(_weight(code))]
     inner = [
-        body
-        for first, body in found.items()
-        if not any(other in body for other in found if other != first)
+        code
+        for body, code in (found[first] for first in working)
+        if sum(other in body for other in working) == 1
     ]
-    bodies = [[instructions[number] for number in sorted(body)] for body in inner]
-    return max(bodies, key=_weight, default=instructions)
+    return max(inner, key=_weight, default=instructions)
 
 
 def loops(instructions: Sequence[Instruction]) -> dict[int, set[int]]:

@@ -13,9 +13,9 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 from machine_code import disassembler
-from pairs import PAIRS, Pair
+from pairs import PAIRS, TARGETS, Pair
 
-from parity import TARGETS, compare
+from parity import compare
 from prismc.backend.cuda_module import CudaModule, KernelEntry
 from prismc.backend.toolchain.nvrtc import Nvrtc
 from prismc.emulator.api import run_ptx
