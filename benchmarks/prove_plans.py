@@ -33,12 +33,6 @@ running = import_module("support.running")  # what the tests use
 
 MOST_LAUNCHES = 6
 FEW_SCHEDULES = 5  # for other launches of a kernel than its first
-# Why some operations are not missed, by the start of a test's name.
-EXCUSED = {
-    "tests/stdlib/test_sort.py::test_ranges_of_bits[9-9]": "no bits, nothing is reached",
-    "tests/stdlib/test_sort.py::test_ranks": "around its loop each thread counts in columns of its "
-    "own, at places that data choose: the compiler cannot know that they are apart",
-}
 
 
 class Made(NamedTuple):
@@ -146,7 +140,6 @@ def main() -> int:
     print("\n| first launched by | launches | operations | found without | seconds |")
     print("|---|---|---|---|---|")
     missed: list[str] = []
-    excused: list[str] = []
     for number, (kernel, launches) in enumerate(recorder.launches.items()):
         if number % options.every:
             continue
@@ -156,13 +149,10 @@ def main() -> int:
         shown = f"{len(launches)} | {verdict.operations} | {found}"
         where = recorder.tests[kernel]
         print(f"| {where} | {shown} | {time.monotonic() - start:.0f} |", flush=True)
-        excuse = next((why for test, why in EXCUSED.items() if where.startswith(test)), None)
-        told = [f"{where}: {kernel.symbol}: {words}" for words in verdict.missed]
-        excused += [f"{words} (excused: {excuse})" for words in told if excuse is not None]
-        missed += told if excuse is None else []
+        missed += [f"{where}: {kernel.symbol}: {words}" for words in verdict.missed]
         if verdict.faults:
             missed.append(f"{where}: {kernel.symbol}: the whole program is at fault")
-    print("\n".join(["", *excused, *missed, f"{len(missed)} not as they should be"]))
+    print("\n".join(["", *missed, f"{len(missed)} not as they should be"]))
     return bool(missed or failed)
 
 

@@ -132,15 +132,32 @@ def test_all_floats(t: str) -> None:
     assert found.tobytes() == rows.tobytes()
 
 
-@pytest.mark.parametrize(("begin", "end"), [(5, 12), (0, 9)])
+RANGES = """
+from std.block import load_blocked, store_blocked
+from std.sort import radix_sort_pairs_bits
+
+@requires(grid[1], block[1], thread[64])
+kernel k(begin: int, end: int, X: ptr(const u32), V: ptr(const int), Y: ptr(u32), W: ptr(int)):
+    partition X as x @ block[1], Y as y @ block[1], V as v @ block[1], W as w @ block[1]:
+        group block[1]:
+            keys: u32[{N}] @ thread[1]
+            values: int[{N}] @ thread[1]
+            load_blocked(x, keys)
+            load_blocked(v, values)
+            radix_sort_pairs_bits[false](keys, values, begin, end)
+            store_blocked(y, keys)
+            store_blocked(w, values)
+"""
+
+
+# No bits, one part of a digit, several.
+@pytest.mark.parametrize(("begin", "end"), [(9, 9), (29, 32), (5, 12), (0, 9)])
 def test_ranges_of_bits(begin: int, end: int) -> None:
-    group = Group("block[1]", 64, 64)
-    call = f"radix_sort_pairs_bits[false](keys, values, {begin}, {end})"
+    program = compile_texts({"k.prism": RANGES.format(N=N)}, "k.prism")
     keys = np.random.default_rng(end).integers(0, 2**32, 64 * N, dtype=np.uint32)
     values = np.arange(keys.size, dtype=np.int32)
-    given: dict[str, Any] = {"n": keys.size, "last": 0, "X": keys, "V": values}
-    empty = {"Y": np.zeros_like(keys), "W": np.zeros_like(values)}
-    found = compiled("u32", call, group).run(1, {**given, **empty})
+    given: dict[str, Any] = {"begin": begin, "end": end, "X": keys, "V": values}
+    found = program.run(1, {**given, "Y": np.zeros_like(keys), "W": np.zeros_like(values)})
     part = (keys.astype(np.uint64) >> np.uint64(begin)) & np.uint64(2 ** (end - begin) - 1)
     order = np.argsort(part, kind="stable")
     assert np.array_equal(found["Y"], keys[order])
@@ -158,8 +175,9 @@ kernel k(X: ptr(const u32), Y: ptr(int)):
             digits: u32[{N}] @ thread[1]
             ranks: int[{N}] @ thread[1]
             load_blocked(x, digits)
-            radix_rank[{bits}](digits, ranks)
-            store_blocked(y, ranks)
+            for again in range(2):
+                radix_rank[{bits}](digits, ranks)
+                store_blocked(y, ranks)
 """
 
 
@@ -167,6 +185,8 @@ kernel k(X: ptr(const u32), Y: ptr(int)):
 def test_ranks(bits: int, threads: int, items: int) -> None:
     text = RANKS.format(bits=bits, threads=threads, N=items)
     program = compile_texts({"k.prism": text}, "k.prism")
+    around_calls = program.checked.plan.instances["k"].operations
+    assert not around_calls, "each thread counts in a column of its own"
     digits = np.random.default_rng(bits).integers(0, 1 << bits, threads * items, dtype=np.uint32)
     digits[: digits.size // 3] = digits[0]
     ranks = np.empty(digits.size, np.int32)

@@ -23,8 +23,15 @@ LOOP, OUTER = 7, 5
 HERE = Between()
 
 
-def atom(name: str, *, loops: tuple[int, ...] = (), step: int = 0, width: int = GRID_WIDE) -> Atom:
-    return Atom(name=name, order=ord(name), width=width, loops=loops, step=step)
+def atom(
+    name: str,
+    *,
+    loops: tuple[int, ...] = (),
+    step: int = 0,
+    width: int = GRID_WIDE,
+    below: int = 0,
+) -> Atom:
+    return Atom(name=name, order=ord(name), width=width, loops=loops, step=step, below=below)
 
 
 def at(form: Form, rows: Form | None = None, *, lanes: int = 1) -> Footprint:
@@ -174,6 +181,38 @@ def test_what_meets_by_multiples_of_symbols_is_found(seed: int) -> None:
     }
     assert expected == threads_that_meet(meeting)
     assert not (meeting.classes and meeting.is_exact and any((*mine, *other)))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_meets_by_symbols_below_a_bound_is_found(seed: int) -> None:
+    random = Random(seed)
+    few, multiple = atom("f", width=1, below=random.choice((2, 3))), atom("m", width=1)
+    step, factor = random.choice((1, 2)), random.choice((4, 5, 6, 8))
+    offsets = tuple(random.randrange(12) for _ in range(THREADS))
+    one = at({(few,): step, (multiple,): factor, (): offsets})
+    reached = [{(start + step * n) % factor for n in range(few.below)} for start in offsets]
+    expected = {
+        (s, w)
+        for s, w in product(range(THREADS), repeat=2)
+        if s != w and not reached[s].isdisjoint(reached[w])
+    }
+    meeting = met(one, one)
+    assert expected <= threads_that_meet(meeting)
+    if step == 1:
+        assert expected == threads_that_meet(meeting)
+    assert not (meeting.classes and meeting.is_exact)
+
+
+def test_symbols_below_bounds_are_spread_from_the_least_coefficient_on() -> None:
+    few = [atom(name, width=1, below=2) for name in "ab"]
+    apart = at({(few[0],): 1, (few[1],): 8, (): (0, 2, 4, 6)})
+    assert met(apart, apart).classes == ()
+    beside = at({(few[0],): 1, (few[1],): 1, (): (0, 3, 6, 9)})
+    assert met(beside, beside).classes == ()
+    over = at({(few[0],): 1, (few[1],): 1, (): (0, 2, 4, 6)})
+    assert threads_that_meet(met(over, over)) == {
+        (s, w) for s, w in product(range(THREADS), repeat=2) if abs(s - w) == 1
+    }
 
 
 def test_own_steps_keep_threads_apart() -> None:

@@ -163,7 +163,9 @@ class Evaluator:
 
     def inner(self, atom: Atom) -> Form:
         """A symbol of a callee's body: nobody else has its value, nor does the next call of it."""
-        return self._symbol(atom.name, ("inner", atom), 0, (), natural_if=atom.natural_if)
+        return self._symbol(
+            atom.name, ("inner", atom), 0, (), natural_if=atom.natural_if, below=atom.below
+        )
 
     def block_symbol(self) -> Atom | None:
         """The symbol that stands for the block's index (the cluster's, where blocks are in one), if
@@ -207,7 +209,24 @@ class Evaluator:
             value = self._defined(variable, definition.value, definition.loops, counters)
             if value is not None:
                 return value
-        return self._symbol(variable.name, (variable.id,), width, definition.loops)
+        below = 0 if definition.value is None else self._bound_of(definition.value)
+        return self._symbol(variable.name, (variable.id,), width, definition.loops, below=below)
+
+    def _bound_of(self, value: typed.Expression) -> int:
+        """What a value from 0 on is less than, by its last operation; 0 if that is not known."""
+        match value:
+            case typed.Binary(operator="&", left=left, right=right):
+                masks = (self._constant(operand) for operand in (left, right))
+                natural = (mask for mask in masks if mask is not None and mask >= 0)
+                return min(natural, default=-1) + 1
+            case typed.Binary(operator="%", right=right, type=ScalarType(scalar=scalar)):
+                divisor = self._constant(right)
+                return divisor if divisor and integer_range(scalar)[0] == 0 else 0
+            case typed.Convert(operand=operand, type=ScalarType(scalar=scalar)):
+                bound = self._bound_of(operand) if scalar.is_integer else 0
+                return bound if bound and bound - 1 <= integer_range(scalar)[1] else 0
+            case _:
+                return 0
 
     def _defined(
         self,
@@ -285,6 +304,7 @@ class Evaluator:
         step: int = 0,
         is_regular: bool = True,
         natural_if: frozenset[Atom] | None = None,
+        below: int = 0,
     ) -> Form:
         if key not in self._atoms:
             self._atoms[key] = Atom(
@@ -295,6 +315,7 @@ class Evaluator:
                 step=step,
                 is_regular=is_regular,
                 natural_if=natural_if,
+                below=below,
             )
         return symbol(self._atoms[key])
 

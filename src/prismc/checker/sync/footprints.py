@@ -26,7 +26,7 @@ from prismc.checker.sync.forms import (
     scaled,
 )
 from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, Table, join
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 Tables = dict[tuple[int, ...], dict[int, Table]]
 
@@ -154,6 +154,9 @@ def meet(
     if not first.points or not second.points:
         return anyone
     alignment = _align(first, second, between, width, assume_rows)
+    while alignment is None and (step := min(chain(_spreads(first), _spreads(second)), default=0)):
+        first, second = _spread(first, step), _spread(second, step)
+        alignment = _align(first, second, between, width, assume_rows)
     if alignment is None or max(_work(first), _work(second)) > MOST_WORK:
         return anyone
     is_exact = first.is_certain and second.is_certain and not alignment.is_symbolic
@@ -164,6 +167,34 @@ def meet(
     if not found:
         return NEVER
     return Meeting(classes=tuple(found), is_exact=is_exact, element=next(iter(found.values())))
+
+
+def _spreads(footprint: Footprint) -> Iterator[int]:
+    """The coefficients of symbols below a bound, each a term of its own."""
+    for monomial, coefficient in footprint.common.items():
+        if len(monomial) == 1 and monomial[0].below and coefficient > 0:
+            yield coefficient
+
+
+def _spread(footprint: Footprint, step: int) -> Footprint:
+    """With all elements that such symbols with coefficient `step` may lead to, in their place."""
+    bounds = {
+        monomial: monomial[0].below
+        for monomial, coefficient in footprint.common.items()
+        if len(monomial) == 1 and monomial[0].below and coefficient == step
+    }
+    forms = (
+        {each: value for each, value in point.form.items() if each not in bounds}
+        for point in footprint.points
+    )
+    pairs = zip(footprint.points, forms, strict=True)
+    return footprint_of(
+        tuple(replace(point, form=form) for point, form in pairs),
+        footprint.loops,
+        footprint.lanes + sum(step * (bound - 1) for bound in bounds.values()),
+        is_certain=footprint.is_certain and not bounds,
+        cycles=footprint.cycles,
+    )
 
 
 def _work(footprint: Footprint) -> int:

@@ -29,7 +29,7 @@ class Atom(Record):
     It is settled once in every iteration of the loops in `loops` (ids of loop statements). `step`
     is what a loop counter gains in each iteration, 0 for other symbols; without `is_regular` it
     gains some positive multiple of that. It is not negative if none of `natural_if` is; with None
-    nothing is known.
+    nothing is known. It is at least 0 and less than `below`; with 0 that is not known.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Atom(Record):
     step: int = 0
     is_regular: bool = True
     natural_if: frozenset[Atom] | None = None
+    below: int = 0
 
 
 Monomial = tuple[Atom, ...]
