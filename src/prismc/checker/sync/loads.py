@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
-from functools import reduce
-from operator import or_
 
+from prismc.checker.sync.coverage import Queue
+from prismc.checker.sync.edit import Edits, edited
 from prismc.checker.sync.graph import (
     Arms,
     Choice,
@@ -108,6 +108,34 @@ def _inside(node: Node, commit: Commit) -> Node | None:
 
 def _issues(node: Node, commit: Commit) -> bool:
     return any(access.queue == commit.queue for access in accesses_of((node,)))
+
+
+def with_equal_arrivals(graph: Graph) -> Graph:
+    """The code with all arrivals for the same loads in code of the same threads, for an mbarrier
+    counts as many each time. Where scopes differ, each of them ends at its own level."""
+    arriving: dict[Queue, set[int]] = {}
+    for region, node in regions_of(graph.top):
+        if isinstance(node, Commit) and isinstance(node.queue, Loads):
+            arriving.setdefault(node.queue, set()).add(region.threads)
+    uneven = {queue for queue, threads in arriving.items() if len(threads) > 1}
+    after: dict[Node, Sequence] = {}
+    without: set[Node] = set()
+    for child, commit in _inner_arrivals(graph.top) if uneven else ():
+        if commit.queue in uneven:
+            place = replace(commit.before, anchor=child.before.anchor)
+            after[child] = (*after.get(child, ()), replace(commit, before=place))
+            without.add(commit)
+    body = edited(graph.top.body, Edits(after=after, without=without))
+    return replace(graph, top=replace(graph.top, body=body)) if without else graph
+
+
+def _inner_arrivals(top: Region) -> Iterator[tuple[Node, Commit]]:
+    """The arrivals that stand in narrower code than their scope, with the scope's node around."""
+    for scope in nodes_in(top.body):
+        for child in scope.body if isinstance(scope, Region) else ():
+            for node in nodes_in((child,)):
+                if isinstance(node, Commit) and node is not child and node.span == scope.span:
+                    yield child, node
 
 
 # --------------------------------------------------------------------------- phases
@@ -222,11 +250,14 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
             raise Unbalanced(other)
     issued = [access for access in accesses_of(graph.top.body) if access.queue == loads]
     arriving = [region.threads for region, node in regions_of(graph.top) if _ends(node, loads)]
+    for other, node in regions_of(graph.top):
+        if _ends(node, loads) and other.threads != arriving[0]:
+            raise Unbalanced(node)
     blocks = groups_of(region.units, BLOCK, graph.block)
     return SplitBarrier(
         phase=Phase(name=loads.content, span=region.span),
         units=blocks if region.has_whole(graph.block) else region.units,
-        arrivers=reduce(or_, arriving),
+        arrivers=arriving[0],
         waiters=region.threads,
         bits=(),
         has_credit=has_credit,

@@ -26,7 +26,7 @@ from prismc.checker.sync.handover import Handover, plan_handover
 from prismc.checker.sync.lag import plan_lags
 from prismc.checker.sync.leaving import plan_leaving
 from prismc.checker.sync.liveness import BlockedPlan, check_liveness
-from prismc.checker.sync.loads import load_barriers
+from prismc.checker.sync.loads import load_barriers, with_equal_arrivals
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
 from prismc.checker.sync.place import Planned as Placed
@@ -171,7 +171,7 @@ def _plan(
         has_copies=has_copies,
     )
     handover = _handover(graph, conflicts, settings, first_bit)
-    graph, conflicts = handover.graph, handover.conflicts
+    graph, conflicts = with_equal_arrivals(handover.graph), handover.conflicts
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
     barriers, verdict = _placed(graph, conflicts, settings, groups.placed)
