@@ -128,12 +128,13 @@ def test_examples_compute_what_numpy_does(driver: Path, tmp_path: Path) -> None:
     """All in one program, and on one device: PTX for sm_80 runs there too."""
     for name in LAUNCHES:
         build(EXAMPLES / f"{name}.prism", tmp_path, targets=(_target(name),))
-    kernels = {
-        name: json.loads((tmp_path / f"{name}.json").read_text())["kernels"][0] for name in LAUNCHES
-    }
     launches = {
         name: sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
         for name, sizes in LAUNCHES.items()
+    }
+    kernels = {
+        name: _kernel(json.loads((tmp_path / f"{name}.json").read_text())["kernels"], launch)
+        for name, launch in launches.items()
     }
     for name, launch in launches.items():
         _write_arguments(tmp_path, kernels[name], launch)
@@ -143,6 +144,12 @@ def test_examples_compute_what_numpy_does(driver: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     found = {name: _wrong(tmp_path, kernels[name], each) for name, each in launches.items()}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def _kernel(kernels: list[dict[str, Any]], launch: Launch) -> dict[str, Any]:
+    """The record of the kernel to launch, the only one where no name is given."""
+    (kernel,) = (each for each in kernels if launch.kernel in (None, each["symbol"]))
+    return kernel
 
 
 def _write_arguments(folder: Path, kernel: dict[str, Any], launch: Launch) -> None:
