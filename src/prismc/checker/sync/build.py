@@ -59,7 +59,6 @@ from prismc.checker.sync.roots import Path, Pointers
 from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.units import accesses_of
-from prismc.checker.sync.weight import loops_with_early_ends
 from prismc.checker.types import typed
 from prismc.checker.types.turns import steps_of
 from prismc.checker.types.walk import statements_in
@@ -76,6 +75,7 @@ class Built(Record):
     graph: Graph
     accesses: Accesses
     block_threads: int
+    cut: frozenset[int]
 
 
 def build_graph(
@@ -85,12 +85,14 @@ def build_graph(
     callees: Mapping[str, FunctionSummary],
     *,
     most: int,
+    cut: frozenset[int] = frozenset(),
     has_scopes: bool = False,
     prover: Prover | None = None,
 ) -> Built:
     """The graph of one function; its callees are known by their summaries. With `has_scopes` each
     narrowing is one node. In a kernel that is launched cooperatively code of blocks is. No function
-    of the program has more than `most` threads.
+    of the program has more than `most` threads. The loops of pipelines with ids `cut` may end
+    behind each of their steps.
     `prover` will be asked about accesses that may meet."""
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
@@ -127,7 +129,7 @@ def build_graph(
         has_scopes=has_scopes,
         leaves_open=leaves_open(body, callees),
         loads=loads_of(body, pointers, callees),
-        cut=loops_with_early_ends(body, bodies),
+        cut=cut,
     )
     everyone = (1 << threads) - 1
     guards = tuple(
@@ -150,7 +152,7 @@ def build_graph(
         accesses=tuple(accesses.made),
         between_blocks=tuple(accesses.made[: builder.before_finish]),
     )
-    return Built(graph=graph, accesses=accesses, block_threads=block_threads)
+    return Built(graph=graph, accesses=accesses, block_threads=block_threads, cut=cut)
 
 
 def instance_threads(instance: typed.Instance) -> tuple[int, int]:

@@ -45,7 +45,8 @@ class Planned(Record):
     their reasons; `loads` are the barriers of bulk loads. `block_threads` is the size of its block,
     `loops` are the lines of all loops by their ids, `projected` the statements to write once for
     each class of warps, `copied` the barriers in
-    some of these, `lags` the loops whose products may run on."""
+    some of these, `lags` the loops whose products may run on, `cut` those of pipelines that may
+    end behind each step."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]
@@ -58,6 +59,7 @@ class Planned(Record):
     copied: frozenset[Barrier]
     product_fences: tuple[ProductFence, ...]
     lags: Mapping[int, Lag]
+    cut: frozenset[int]
 
     def is_block(self, barrier: Barrier) -> bool:
         """Whether a barrier is one of the whole block, at one place in the text."""

@@ -205,6 +205,7 @@ class Shape(Enum):
     FEW = "unrolled: its steps are few and small"
     UNLIKE = "unrolled: its steps wait at different places"
     MANY = "unrolled: the phases of so many slots fit in no register"
+    OPEN = "unrolled: loads are counted behind the last iteration, too"
     NESTED = "unrolled: another pipeline stands in it or around it"
     LARGE = "one step with the slot in a register: unrolled it would be large"
     BEHIND = "one step with the slot in a register: products are waited for one step later"

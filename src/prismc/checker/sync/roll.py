@@ -24,7 +24,7 @@ from prismc.checker.sync.plan import (
     SyncOperation,
     Where,
 )
-from prismc.checker.sync.weight import is_large, loops_in
+from prismc.checker.sync.weight import is_large, loops_in, loops_with_early_ends
 from prismc.checker.types import typed
 from prismc.checker.types.turns import steps_of
 from prismc.checker.types.walk import bodies_of, statements_in
@@ -65,9 +65,12 @@ def choose_shapes(
     operations: Operations,
     mbarriers: Mapping[int, Mbarrier],
     lags: Mapping[int, Lag],
+    cut: frozenset[int],
 ) -> Choice:
     """The shape of each pipeline. `operations` are those of the unrolled function, each with an
-    mbarrier of its own for each slot; those for products that may run on, of `lags`, are marked."""
+    mbarrier of its own for each slot; those for products that may run on, of `lags`, are marked.
+    Of the loops that end early as one step only those of `cut` can."""
+    whole = loops_with_early_ends(body, bodies) - cut
     loops = [one for one in loops_in(body) if one.turns is not None and one.turns.slots > 1]
     nested = {
         id(one)
@@ -85,6 +88,8 @@ def choose_shapes(
             found = None
         shape = Shape.MANY if loop.turns.slots > MOST_SLOTS else Shape.UNLIKE
         shape = Shape.NESTED if id(loop) in nested else shape
+        if loop.id in whole:
+            found, shape = None, Shape.OPEN
         if found is not None:
             shape = Shape.LARGE if is_large(loop, bodies) else Shape.FEW
             if _may_lag(found, operations):

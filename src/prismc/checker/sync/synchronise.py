@@ -48,6 +48,7 @@ from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettin
 from prismc.checker.sync.split import Arrive, free_bit, outside
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
+from prismc.checker.sync.weight import loops_with_early_ends
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
@@ -109,17 +110,25 @@ def functions_of(
     most = max((instance_threads(body.instance)[0] for body in accepted), default=0)
     bit = max(most, MOST_THREADS)
     for body in accepted:
-        is_paper = settings.placement is Placement.PAPER
-        built = build_graph(
-            body,
-            program.bodies,
-            memory,
-            callees,
-            most=most,
-            has_scopes=is_paper,
-            prover=settings.prover,
-        )
-        function = _plan(body, built, told, sink, settings, has_copies=has_copies, first_bit=bit)
+        function = None
+        # Loads whose arrivals stand behind a condition are still open where a loop ends early.
+        for cut in (loops_with_early_ends(body, program.bodies), frozenset[int]()):
+            built = build_graph(
+                body,
+                program.bodies,
+                memory,
+                callees,
+                most=most,
+                cut=cut,
+                has_scopes=settings.placement is Placement.PAPER,
+                prover=settings.prover,
+            )
+            function = _plan(
+                body, built, told, sink, settings, has_copies=has_copies, first_bit=bit
+            )
+            if function is not None:
+                break
+        assert function is not None
         bit = free_bit(function.planned.graph, bit)
         callees[body.instance.symbol] = function.summary
         yield function
@@ -158,7 +167,8 @@ def _plan(
     *,
     has_copies: bool,
     first_bit: int,
-) -> Function:
+) -> Function | None:
+    """The plan of one function; None, and nothing told, if its loops cannot be cut."""
     instance = body.instance
     between = _between(instance, built)
     graph = between.graph
@@ -184,6 +194,8 @@ def _plan(
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict
     loads, unbalanced = load_barriers(graph)
+    if unbalanced and built.cut:
+        return None
     report_unbalanced(unbalanced, sink)
     report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
@@ -207,6 +219,7 @@ def _plan(
         copied=copied_barriers(body.statements, tails, barriers),
         product_fences=plan_product_fences(graph, body),
         lags=plan_lags(graph, conflicts, waits, projected, is_kernel=instance.is_kernel),
+        cut=built.cut,
     )
     _check_liveness(found)
     summary = _summary(body, built, verdict)
