@@ -85,3 +85,15 @@ def test_groups(group: Group) -> None:
 @pytest.mark.parametrize("t", [nightly(t, quick=t == "f32") for t in DTYPES])
 def test_types(t: str) -> None:
     check(t, Group("thread[32]", 32, 32), 17, (Plan(),))
+
+
+@pytest.mark.parametrize("k", [-5, 0, 128 * N + 7])
+def test_all_or_none(k: int) -> None:
+    keys = numbers("i32", 128 * N, seed=3, high=120)
+    stored = keys.size if k > 0 else 0
+    empty = {name: np.full(keys.size + 7, -1, np.int32) for name in "YZW"}
+    given = {"n": k, "X": keys, "V": keys}
+    found = compiled("i32", GROUPS[0]).run(1, {**given, **empty}, plan=PLANS[0])
+    for name in "YZW":
+        assert np.array_equal(np.sort(found[name][:stored]), np.sort(keys)[:stored]), name
+        assert (found[name][stored:] == -1).all(), name
