@@ -137,6 +137,9 @@ class Context(ABC):
         self.is_unsafe = False
         # Inside a branch of a `static if` whose condition is not known: it may not exist.
         self.is_undecided = False
+        # Whether an assertion over what the instance is made with has failed: what follows it was
+        # written for other constants.
+        self.is_misused = False
         self.is_failed = False
         self.loops = 0
         # Statements that static loops have made, and whether there are too many.

@@ -43,6 +43,8 @@ class Statements(Declarations):
         made: list[typed.Statement] = []
         for node in nodes:
             made += self.statement(node)
+            if self.is_misused:
+                break
         return tuple(made)
 
     def statement(self, node: ast.Statement) -> Made:
@@ -296,6 +298,7 @@ class Statements(Declarations):
                 related=self.constants_of(node.condition),
             )
         )
+        self.is_misused = self.instance is not None and bool(self.instance.generics)
 
     def _exit(self, node: ast.Break | ast.Continue) -> Made:
         keyword = "break" if isinstance(node, ast.Break) else "continue"
