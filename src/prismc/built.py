@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Sequence
-from inspect import Signature
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +26,13 @@ from prismc.driver.kernels import Kernel as LaunchedKernel
 from prismc.driver.kernels import Parameter as Parameter
 from prismc.driver.launching import (
     OPTIONS,
-    Call,
+    Described,
     Device,
     Grid,
     How,
     KernelFault,
     Places,
     blocks_of,
-    documentation,
-    heading,
-    shape,
 )
 from prismc.emulator.names import SharedArray
 from prismc.hardware.targets import fitness
@@ -69,18 +65,15 @@ Bool = bool | np.bool_
 Lanes = Sequence[Lane] | npt.NDArray[Any]
 
 
-class Kernel:
+class Kernel(Described):
     """A kernel as a function: arguments in its own order or by name, and `grid`, the blocks.
 
     `shared_bytes` are those of a block, `targets` what its module holds code for.
     """
 
     def __init__(self, program: Program, kernel: LaunchedKernel, shared_bytes: int) -> None:
+        super().__init__(kernel, "import its module", ("grid", *OPTIONS))
         self._program = program
-        self._kernel = kernel
-        self._call = Call(kernel, ("grid", *OPTIONS))
-        self.__name__ = kernel.name
-        self.__doc__ = documentation(kernel)
         self.threads = kernel.threads
         self.shared_bytes = shared_bytes
         self.cluster = kernel.cluster
@@ -99,16 +92,6 @@ class Kernel:
         how = How(**{name: named.pop(name) for name in OPTIONS if name in named})
         given = self._call.given(arguments, named)
         self._program.places.launch(self._kernel, blocks, given, how)
-
-    @property
-    def __signature__(self) -> Signature:
-        return self._call.signature
-
-    def __repr__(self) -> str:
-        return f"<Prism kernel {heading(self._kernel)}, {shape(self._kernel)}>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a Prism kernel cannot be pickled or copied: import its module")
 
 
 class Program:

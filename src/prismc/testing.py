@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from inspect import Signature
 from typing import Any, NoReturn
 
 from prismc.diagnostics.text import render_problems
@@ -28,16 +27,13 @@ from prismc.driver.compiling import Compiled, compiled_file, compiled_images
 from prismc.driver.inputs import open_root
 from prismc.driver.kernels import Kernel, RunError
 from prismc.driver.launching import (
-    Call,
+    Described,
     Device,
     Grid,
     How,
     KernelFault,
     Places,
     blocks_of,
-    documentation,
-    heading,
-    shape,
 )
 from prismc.driver.options import Options
 from prismc.driver.session import Session
@@ -46,6 +42,9 @@ from prismc.source.files import SourceFile
 from prismc.source.record import replace
 
 __all__ = ["KernelFault", "LoadError", "Program", "RunError", "load"]
+
+
+AGAIN = "load it in each process"
 
 
 class LoadError(Exception):
@@ -132,7 +131,7 @@ class Program:
         return f"<Prism program {self._root.name!r}: {', '.join(self._kernels) or 'no kernels'}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Prism program cannot be pickled or copied: load it in each process")
+        raise TypeError(f"a Prism program cannot be pickled or copied: {AGAIN}")
 
     def _compiled_for(self, target: Target) -> Compiled:
         """The kernels for a GPU; what is assumed is not checked there."""
@@ -140,28 +139,12 @@ class Program:
         return _compiled(self._session.branch(options), self._root)
 
 
-class _Described:
-    """What Python's own tools say of a kernel."""
+class LaunchableKernel(Described):
+    """A kernel; `kernel[blocks]` is ready to be called."""
 
     def __init__(self, kernel: Kernel, places: Places) -> None:
-        self._kernel = kernel
+        super().__init__(kernel, AGAIN)
         self._places = places
-        self.__name__ = kernel.name
-        self.__doc__ = documentation(kernel)
-
-    @property
-    def __signature__(self) -> Signature:
-        return Call(self._kernel).signature
-
-    def __repr__(self) -> str:
-        return f"<Prism kernel {heading(self._kernel)}, {shape(self._kernel)}>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a Prism kernel cannot be pickled or copied: load it in each process")
-
-
-class LaunchableKernel(_Described):
-    """A kernel; `kernel[blocks]` is ready to be called."""
 
     def __getitem__(self, grid: Grid) -> KernelLauncher:
         """Raises RunError for what is no number of blocks."""
@@ -173,11 +156,12 @@ class LaunchableKernel(_Described):
         raise RunError(f"kernel `{name}`: say how many blocks there are: {name}[blocks](..)")
 
 
-class KernelLauncher(_Described):
+class KernelLauncher(Described):
     """A kernel with its blocks. Arguments are given in the kernel's order or by name."""
 
     def __init__(self, kernel: Kernel, places: Places, blocks: int) -> None:
-        super().__init__(kernel, places)
+        super().__init__(kernel, AGAIN)
+        self._places = places
         self._blocks = blocks
 
     def __call__(
@@ -198,5 +182,5 @@ class KernelLauncher(_Described):
         how = How(
             stream=stream, device=device, schedules=schedules, seed=seed, time_limit=time_limit
         )
-        given = Call(self._kernel).given(arguments, named)
+        given = self._call.given(arguments, named)
         self._places.launch(self._kernel, self._blocks, given, how)

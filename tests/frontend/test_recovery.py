@@ -124,6 +124,9 @@ def test_errors_after_an_unsettling_fault_wait(line: str) -> None:
     assert len(parse(text).problems) == 2
 
 
+PIPELINE = ("pipeline k in range(0, n) through a as b:", "    produce:", "        c d")
+
+
 @pytest.mark.parametrize(
     ("lines", "found"),
     [
@@ -146,18 +149,6 @@ def test_errors_after_an_unsettling_fault_wait(line: str) -> None:
         (("unsafe x:", "    asm(1 2)", "c d"), [2, 3, 4]),
         (("f(x y,", "  z w)", "c d"), [2, 4]),
         (("async a:", "    b c", "claim d @ thread[1]:", "    e f"), [2, 3, 4, 5]),
-    ],
-)
-def test_every_broken_line_of_a_function_is_told(lines: tuple[str, ...], found: list[int]) -> None:
-    assert [line for _, line, _ in parse(in_function(*lines)).found()] == found
-
-
-PIPELINE = ("pipeline k in range(0, n) through a as b:", "    produce:", "        c d")
-
-
-@pytest.mark.parametrize(
-    ("lines", "found"),
-    [
         ((*PIPELINE, "    consume:", "        e f"), [4, 6]),
         ((*PIPELINE, "    consume x:", "        e f", "g h"), [4, 5, 6, 7]),
         ((*PIPELINE, "g h"), [4, 5]),
@@ -165,7 +156,7 @@ PIPELINE = ("pipeline k in range(0, n) through a as b:", "    produce:", "      
         (("pipeline k through a as b:", *PIPELINE[1:], "    consume: e f"), [2, 4, 5]),
     ],
 )
-def test_and_of_a_pipeline(lines: tuple[str, ...], found: list[int]) -> None:
+def test_every_broken_line_of_a_function_is_told(lines: tuple[str, ...], found: list[int]) -> None:
     assert [line for _, line, _ in parse(in_function(*lines)).found()] == found
 
 

@@ -7,14 +7,14 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import Parameter as Argument
 from inspect import Signature
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from prismc.driver.gpu.arrays import is_on_gpu
 from prismc.driver.gpu.device import Gpu
 from prismc.driver.gpu.images import Images
 from prismc.driver.kernels import Kernel, Parameter, RunError
 from prismc.driver.running import Launch, bind, new_findings, run
-from prismc.driver.testing.device import given_by_name
+from prismc.driver.testing.device import given_by_name, store_results
 from prismc.emulator.findings import Finding
 from prismc.emulator.report import text_of_findings
 from prismc.emulator.schedule import Plan, adversaries
@@ -83,9 +83,7 @@ class Places:
         if found:
             text = text_of_findings(found, kernel.module, self._files)
             raise KernelFault("\n" + text, found)
-        for parameter in kernel.parameters:
-            if parameter.name in outcomes[-1].arrays and not parameter.is_const:
-                given[parameter.name][...] = outcomes[-1].arrays[parameter.name]
+        store_results(kernel, given, outcomes[-1])
 
 
 def _is_for_gpu(given: Mapping[str, Any], how: How) -> bool:
@@ -164,6 +162,28 @@ class Call:
         for option in self._options:
             default = getattr(defaults, option, Argument.empty)
             yield Argument(option, Argument.KEYWORD_ONLY, default=default)
+
+
+class Described:
+    """What Python's own tools say of a kernel that is called with `options`; `again` tells how to
+    have it where it cannot be taken to."""
+
+    def __init__(self, kernel: Kernel, again: str, options: Sequence[str] = OPTIONS) -> None:
+        self._kernel = kernel
+        self._call = Call(kernel, options)
+        self._again = again
+        self.__name__ = kernel.name
+        self.__doc__ = documentation(kernel)
+
+    @property
+    def __signature__(self) -> Signature:
+        return self._call.signature
+
+    def __repr__(self) -> str:
+        return f"<Prism kernel {heading(self._kernel)}, {shape(self._kernel)}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a Prism kernel cannot be pickled or copied: {self._again}")
 
 
 def heading(kernel: Kernel) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-_SHOWN = 40
+from prismc.frontend.literals import shorten
+
 _MOST = 4  # alternatives that a message lists
 
 # Sets of tokens that are one thing to a reader, widest first: all of the first tuple must be
@@ -52,7 +53,7 @@ _NAMED = {
 
 def found_words(token: str, text: str) -> str:
     """The token that was found, without article; `token` is its kind as the grammar writes it."""
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
+    shown = shorten(text)
     match token:
         case "NAME":
             return f"name `{shown}`"

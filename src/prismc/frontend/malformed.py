@@ -13,9 +13,9 @@ from prismc.frontend.errors import (
     Semicolon,
     UnknownCharacter,
 )
+from prismc.frontend.literals import shorten
 from prismc.source.span import Span
 
-_SHOWN = 40  # characters of a malformed name or number that a message quotes
 _NUMBER_FAULTS = (
     (r"0[0-7_]+|0[oO].*", "a number in octal, which Prism does not have"),
     (r"0[0-9_]+", "a zero before a number"),
@@ -43,7 +43,7 @@ _FOREIGN = {
 def number_fault(text: str, at: Span) -> Problem:
     """Of a word that begins like a number and is none."""
     return BadNumber(
-        at=at, text=_shown(text), reason=_reason(text), fixes=_without_suffix(text, at)
+        at=at, text=shorten(text), reason=_reason(text), fixes=_without_suffix(text, at)
     )
 
 
@@ -51,11 +51,7 @@ def name_fault(name: str, at: Span) -> Problem:
     """Of a name that is not ASCII."""
     letter = next(letter for letter in name if not letter.isascii())
     point = f"U+{ord(letter):04X}"
-    return NonAsciiName(at=at, name=_shown(name), letter=letter, code_point=point)
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
+    return NonAsciiName(at=at, name=shorten(name), letter=letter, code_point=point)
 
 
 def character_fault(character: str, at: Span, *, ends_line: bool) -> Problem:

@@ -11,7 +11,6 @@ from prismc.hardware.features import Feature
 from prismc.source.record import Record
 
 KIB = 1024
-REGISTERS_PER_THREAD = 255
 REGISTERS_PER_BLOCK = 65_536
 
 

@@ -21,6 +21,7 @@ from prismc.checker.host.values import (
     broadcast,
     show,
 )
+from prismc.checker.types.fold import divide, remainder
 from prismc.hardware.scalars import BF16, BOOL, TF32, Kind, Scalar
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
@@ -29,17 +30,6 @@ _SHIFTS = ("<<", ">>")
 _ARITHMETIC = ("+", "-", "*", "/", "%")
 # Integers of host code are exact; beyond this many bits a value is not followed.
 _MOST_BITS = 128
-
-
-def quotient(left: int, right: int) -> int:
-    """`left / right` without its fraction. Raises ZeroDivisionError."""
-    found = abs(left) // abs(right)
-    return found if (left < 0) == (right < 0) else -found
-
-
-def remainder(left: int, right: int) -> int:
-    """What `quotient` leaves. Raises ZeroDivisionError."""
-    return left - quotient(left, right) * right
 
 
 _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
@@ -58,7 +48,7 @@ def combine_numbers(sign: str, left: Any, right: Any) -> Any:
     if sign in ("/", "%"):
         if isinstance(left, float) or isinstance(right, float):
             return left / right if sign == "/" else fmod(left, right)
-        return quotient(left, right) if sign == "/" else remainder(left, right)
+        return divide(left, right) if sign == "/" else remainder(left, right)
     if sign == "<<" and (right > _MOST_BITS or int(left).bit_length() > _MOST_BITS):
         raise OverflowError("the number is too large")
     return _NUMBERS[sign](left, right)

@@ -117,7 +117,7 @@ def _shapes(
         if any(each_loop.turns for each_loop in loops_in(body)):
             operations = function_operations(each, hardware, each.lags)
             found[each.graph.symbol] = choose_shapes(
-                body, program.bodies, operations, hardware.by_number(), each.lags, each.cut
+                body, program.bodies, operations, hardware.by_number(), each.lags, each.whole
             )
         else:
             found[each.graph.symbol] = Choice(pipelines=(), turning=())

@@ -22,6 +22,7 @@ from prismc.checker.sync.coverage import (
     Queue,
     barrier,
     commit,
+    first_thread,
     then,
 )
 from prismc.checker.sync.cycles import cycles_of
@@ -581,4 +582,4 @@ def _arms(units: tuple[int, ...], arm: typed.Arm, block: int) -> tuple[int, ...]
     """The part of each unit that runs an arm."""
     one = 1 if arm.to.level is Level.THREAD else block
     part = ((1 << arm.to.size * one) - 1) << arm.offset * one
-    return tuple(part << ((unit & -unit).bit_length() - 1) & unit for unit in units)
+    return tuple(part << first_thread(unit) & unit for unit in units)

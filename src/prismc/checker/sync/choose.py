@@ -44,9 +44,8 @@ class Planned(Record):
     """The barriers and fences of one function, and the waits and split barriers in its graph with
     their reasons; `loads` are the barriers of bulk loads. `block_threads` is the size of its block,
     `loops` are the lines of all loops by their ids, `projected` the statements to write once for
-    each class of warps, `copied` the barriers in
-    some of these, `lags` the loops whose products may run on, `cut` those of pipelines that may
-    end behind each step."""
+    each class of warps, `copied` the barriers in some of these, `lags` the loops whose products may
+    run on, `whole` those of large pipelines that cannot end behind each step all the same."""
 
     graph: Graph
     barriers: tuple[Barrier, ...]
@@ -59,7 +58,7 @@ class Planned(Record):
     copied: frozenset[Barrier]
     product_fences: tuple[ProductFence, ...]
     lags: Mapping[int, Lag]
-    cut: frozenset[int]
+    whole: frozenset[int]
 
     def is_block(self, barrier: Barrier) -> bool:
         """Whether a barrier is one of the whole block, at one place in the text."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import Coverage, Queue, then
@@ -124,6 +124,20 @@ class Conflicts:
         }
         self._memory = _memories(accesses)
         self._neighbours = Neighbours(accesses, self._memory, everyone.bit_length())
+
+    @classmethod
+    def beside(
+        cls, known: Conflicts, accesses: Iterable[Access], like: Conflicts | None = None
+    ) -> Self:
+        """A judge of other accesses of the function that `known` judges."""
+        return cls(
+            known._everyone,
+            accesses,
+            block=known.block,
+            has_others=known.has_others,
+            has_copies=known.has_copies,
+            like=like,
+        )
 
     def memory_of(self, access: Access) -> int:
         """A number for the memory that an access may touch; other numbers are other memory."""
@@ -245,13 +259,8 @@ class Conflicts:
         piece = _shared_piece(earlier, later, crossed)
         if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
             return NEVER
-        found = meet(
-            earlier.footprint,
-            later.footprint,
-            _between(crossed),
-            self._tables,
-            width=self.wide(width),
-            assume_rows=_is_row_of_matrix(earlier, later),
+        found = self._met(
+            earlier, later, crossed, width, assume_rows=_is_row_of_matrix(earlier, later)
         )
         if len(earlier.roots) > 1 or len(later.roots) > 1:
             found = Meeting(classes=found.classes, is_exact=False, element=found.element)
@@ -271,16 +280,22 @@ class Conflicts:
         is_cluster = 0 < self.block < self._everyone.bit_count()
         if not classes or is_cluster or not _have_common_elements(earlier, later):
             return Meeting(classes=classes, is_exact=False) if classes else NEVER
-        found = meet(
+        found = self._met(earlier, later, crossed, width, assume_rows=False)
+        return Meeting(
+            classes=_in_both(found.classes, classes), is_exact=False, element=found.element
+        )
+
+    def _met(
+        self, earlier: Access, later: Access, crossed: Crossings, width: int, *, assume_rows: bool
+    ) -> Meeting:
+        """Where the elements meet, as if both were of one array."""
+        return meet(
             earlier.footprint,
             later.footprint,
             _between(crossed),
             self._tables,
             width=self.wide(width),
-            assume_rows=False,
-        )
-        return Meeting(
-            classes=_in_both(found.classes, classes), is_exact=False, element=found.element
+            assume_rows=assume_rows,
         )
 
     def wide(self, width: int) -> int:

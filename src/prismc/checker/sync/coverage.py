@@ -266,6 +266,11 @@ def side_by_side(parts: Iterable[Coverage]) -> Coverage:
     return Coverage(tuple(entry for part in parts for entry in part.classes))
 
 
+def first_thread(mask: int) -> int:
+    """The lowest thread of a set that is not empty."""
+    return (mask & -mask).bit_length() - 1
+
+
 def threads_in(mask: int) -> Iterator[int]:
     """The threads of a set, ascending."""
     while mask:
@@ -278,7 +283,7 @@ def ranges_of(mask: int) -> tuple[tuple[int, int], ...]:
     """The threads of a set as ranges [start, end), ascending."""
     ranges: list[tuple[int, int]] = []
     while mask:
-        start = (mask & -mask).bit_length() - 1
+        start = first_thread(mask)
         shifted = mask >> start
         length = (~shifted & (shifted + 1)).bit_length() - 1
         ranges.append((start, start + length))
@@ -288,8 +293,8 @@ def ranges_of(mask: int) -> tuple[tuple[int, int], ...]:
 
 def two_threads(first: int, second: int) -> tuple[int, int]:
     """Two different threads, one of each set."""
-    one = (first & -first).bit_length() - 1
+    one = first_thread(first)
     others = second & ~(1 << one)
     if not others:
-        one, others = (first & ~(1 << one) & -(first & ~(1 << one))).bit_length() - 1, second
-    return one, (others & -others).bit_length() - 1
+        one, others = first_thread(first & ~(1 << one)), second
+    return one, first_thread(others)

@@ -17,10 +17,10 @@ from prismc.checker.sync.graph import (
     Commit,
     Entry,
     Graph,
-    Loop,
     Node,
     Pending,
     Region,
+    position_at,
 )
 from prismc.checker.sync.loads import regions_of
 from prismc.checker.sync.plan import Position
@@ -50,9 +50,7 @@ class Fence(Record):
     @property
     def position(self) -> Position:
         """Where it stands."""
-        if self.is_end and isinstance(self.node, Loop) and self.node.end is not None:
-            return self.node.end
-        return self.node.before
+        return position_at(self.node, is_end=self.is_end)
 
 
 def plan_fences(

@@ -8,7 +8,7 @@ scopes as before. If all waits stay the same, none told the two scopes apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 from prismc.checker.sync.conflicts import Conflicts
@@ -21,7 +21,7 @@ from prismc.checker.sync.graph import (
     Step,
     Wait,
     nodes_in,
-    sequences_of,
+    sequences_in,
 )
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.waits import with_waits
@@ -48,19 +48,13 @@ def with_fused_scopes(top: Region, conflicts: Conflicts, changed: Changed) -> Re
 def _candidates(top: Region) -> list[Commit]:
     """The commits of scopes that another scope of their queue follows at once."""
     found: list[Commit] = []
-    for nodes in _sequences(top.body):
+    for nodes in sequences_in(top.body):
         scopes = [node for node in nodes if type(node) is not Step or node.events]
         for first, second in pairwise(scopes):
             mine, other = _commit_of(first), _commit_of(second)
             if mine is not None and other is not None and mine.queue == other.queue:
                 found.append(mine)
     return found
-
-
-def _sequences(nodes: Sequence) -> Iterator[Sequence]:
-    yield nodes
-    for node in nodes_in(nodes):
-        yield from sequences_of(node)
 
 
 def _commit_of(node: Node) -> Commit | None:

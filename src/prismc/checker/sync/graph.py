@@ -8,12 +8,12 @@ by side. Sets of threads are bit masks over the function's instance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from prismc.checker.sync.asked import Asked
-from prismc.checker.sync.coverage import NONE, Coverage, Queue
+from prismc.checker.sync.coverage import NONE, Coverage, Queue, first_thread
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.plan import AccessKind, Position
@@ -174,6 +174,11 @@ class Summary(NamedTuple):
     entries: tuple[Entry, ...]
     exits: tuple[tuple[Exit, Flow], ...]
 
+    @property
+    def pending(self) -> tuple[Pending, ...]:
+        """What is behind the node, whichever way it is left."""
+        return tuple(item for _, flow in self.exits for item in flow.pending)
+
 
 class Node(Record):
     """Base of nodes. `before` is the place in front of the node, `span` its text."""
@@ -295,10 +300,24 @@ def groups_of(units: tuple[int, ...], to: Perspective, block: int) -> tuple[int,
     group = (1 << size) - 1
     found: list[int] = []
     for unit in units:
-        first = (unit & -unit).bit_length() - 1
+        first = first_thread(unit)
         for start in range(first, unit.bit_length(), size):
             found.append(group << start & unit)
     return tuple(found)
+
+
+State = TypeVar("State")
+
+
+def follow(
+    nodes: Sequence, state: State | None, past: Callable[[Node, State], State | None]
+) -> State | None:
+    """The state behind nodes, `past` one after the other; None if no path goes on."""
+    for node in nodes:
+        if state is None:
+            break
+        state = past(node, state)
+    return state
 
 
 def nodes_in(sequence: Sequence) -> Iterator[Node]:
@@ -307,6 +326,20 @@ def nodes_in(sequence: Sequence) -> Iterator[Node]:
         yield node
         for inner in sequences_of(node):
             yield from nodes_in(inner)
+
+
+def position_at(node: Node, *, is_end: bool) -> Position:
+    """The place in front of a node, or (with `is_end`) behind the last statement of a loop."""
+    if is_end and isinstance(node, Loop) and node.end is not None:
+        return node.end
+    return node.before
+
+
+def sequences_in(nodes: Sequence) -> Iterator[Sequence]:
+    """All sequences of some code, its own first."""
+    yield nodes
+    for node in nodes_in(nodes):
+        yield from sequences_of(node)
 
 
 def sequences_of(node: Node) -> tuple[Sequence, ...]:

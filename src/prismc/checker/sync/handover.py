@@ -45,8 +45,7 @@ from prismc.checker.sync.graph import (
     Step,
     Wait,
     groups_of,
-    nodes_in,
-    sequences_of,
+    sequences_in,
 )
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import AccessKind, Position, Where
@@ -128,14 +127,8 @@ class _Planner:
     def knowing(self, phases: Iterable[Access]) -> Conflicts:
         """A judge of all accesses, those to phases included."""
         known = self._conflicts
-        return Conflicts(
-            self._graph.everyone,
-            (*self._graph.accesses, *self.phases, *phases),
-            block=known.block,
-            has_others=known.has_others,
-            has_copies=known.has_copies,
-            like=known,
-        )
+        accesses = (*self._graph.accesses, *self.phases, *phases)
+        return Conflicts.beside(known, accesses, like=known)
 
     # ----------------------------------------------------------------------- where loops are
 
@@ -418,8 +411,7 @@ def _may_split(place: Place) -> bool:
 
 def _counted(nodes: Sequence, copies: Collection[int]) -> Iterator[Node]:
     """The commits of scopes all of whose copies mbarriers count."""
-    inside = (sequence for node in nodes_in(nodes) for sequence in sequences_of(node))
-    for sequence in (nodes, *inside):
+    for sequence in sequences_in(nodes):
         issued = [
             access.number
             for access in accesses_of(sequence)

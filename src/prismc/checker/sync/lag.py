@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from prismc.checker.sync.arms import items_of
 from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import first_thread
 from prismc.checker.sync.edit import Edits, edited
 from prismc.checker.sync.graph import (
     Commit,
@@ -26,6 +27,7 @@ from prismc.checker.sync.graph import (
     Step,
     Wait,
     nodes_in,
+    sequences_in,
     sequences_of,
 )
 from prismc.checker.sync.product_fences import product_registers
@@ -143,10 +145,10 @@ def _arm(graph: Graph, loop: Loop, region: Region, threads: int) -> tuple[int, i
     if not any(isinstance(arm, Region) and arm.threads == threads for arm in arms):
         return None
     unit = region.units[0]
-    mine = (threads & unit) >> ((unit & -unit).bit_length() - 1)
+    mine = (threads & unit) >> first_thread(unit)
     if graph.block:
         mine &= (1 << graph.block) - 1
-    return (mine & -mine).bit_length() - 1, mine.bit_length()
+    return first_thread(mine), mine.bit_length()
 
 
 def _key(conflict: Conflict) -> tuple[int, int]:
@@ -168,7 +170,7 @@ def _product_scopes(nodes: Sequence) -> tuple[Region, ...]:
 
 def _released(nodes: Sequence, scope: Region) -> Iterator[tuple[Wait, Arrive]]:
     """The wait and the arrival right behind a scope of products."""
-    for sequence in _sequences(nodes):
+    for sequence in sequences_in(nodes):
         for at, node in enumerate(sequence):
             if node is not scope:
                 continue
@@ -179,9 +181,3 @@ def _released(nodes: Sequence, scope: Region) -> Iterator[tuple[Wait, Arrive]]:
                         yield wait, arrive
                 case _:
                     pass
-
-
-def _sequences(nodes: Sequence) -> Iterator[Sequence]:
-    yield nodes
-    for node in nodes_in(nodes):
-        yield from sequences_of(node)

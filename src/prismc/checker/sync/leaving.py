@@ -30,14 +30,7 @@ def plan_leaving(found: Passing) -> Passing:
         return found
     graph, moved = _with_ends(found.graph, peers)
     barriers = tuple(with_moved(item, moved) for item in found.barriers)
-    known = found.conflicts
-    judge = Conflicts(
-        graph.everyone,
-        graph.accesses,
-        block=known.block,
-        has_others=known.has_others,
-        has_copies=known.has_copies,
-    )
+    judge = Conflicts.beside(found.conflicts, graph.accesses)
     left = verify(graph, judge, orders_of(barriers)).conflicts
     ends: list[Barrier] = []
     for region, node in regions_of(graph.top):

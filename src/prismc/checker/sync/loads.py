@@ -28,6 +28,7 @@ from prismc.checker.sync.graph import (
     Root,
     Sequence,
     Wait,
+    follow,
     groups_of,
     nodes_in,
     sequences_of,
@@ -190,11 +191,7 @@ class _Path:
 
     def along(self, nodes: Sequence, state: State | None) -> State | None:
         """The state behind nodes; None if no path goes on. Raises Unbalanced."""
-        for node in nodes:
-            if state is None:
-                break
-            state = self._past(node, state)
-        return state
+        return follow(nodes, state, self._past)
 
     def _past(self, node: Node, state: State) -> State | None:
         match node:

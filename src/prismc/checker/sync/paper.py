@@ -90,13 +90,7 @@ def _stays_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
 
 def place_as_paper(graph: Graph, exact: Conflicts) -> tuple[Barrier, ...]:
     """The barriers of a function, in whose graph scopes are nodes; `exact` judges its elements."""
-    conflicts = ScopeConflicts(
-        graph.everyone,
-        graph.accesses,
-        block=exact.block,
-        has_others=exact.has_others,
-        has_copies=exact.has_copies,
-    )
+    conflicts = ScopeConflicts.beside(exact, graph.accesses)
     found: dict[tuple[Node, bool], list[Insertion]] = {}
     for memory in sorted({conflicts.memory_of(access) for access in graph.accesses}):
         conflicts.chosen = memory

@@ -111,13 +111,7 @@ def _with(
     phases = [event for step in steps for event in step.events if isinstance(event, Access)]
     accesses = (*graph.accesses, *phases)
     changed = replace(graph, top=replace(graph.top, body=body), accesses=accesses)
-    judge = Conflicts(
-        graph.everyone,
-        accesses,
-        block=conflicts.block,
-        has_others=conflicts.has_others,
-        has_copies=conflicts.has_copies,
-    )
+    judge = Conflicts.beside(conflicts, accesses)
     gone = {split.barrier for split in splits}
     left = tuple(with_moved(item, moved) for item in barriers if item not in gone)
     return Passing(

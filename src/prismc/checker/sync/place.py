@@ -39,6 +39,7 @@ from prismc.checker.sync.graph import (
     Sequence,
     Step,
     Summary,
+    position_at,
 )
 from prismc.checker.sync.plan import Position
 from prismc.source.record import Record
@@ -67,9 +68,7 @@ class Insertion(Record):
 
     @property
     def position(self) -> Position:
-        if self.is_end and isinstance(self.node, Loop) and self.node.end is not None:
-            return self.node.end
-        return self.node.before
+        return position_at(self.node, is_end=self.is_end)
 
 
 class Planned(Record):
@@ -174,7 +173,7 @@ class _Region:
 
     def _choice(self, node: Choice) -> Planned:
         head = step_summary(self.conflicts, node.head)
-        behind = _behind(head)
+        behind = head.pending
         arms = [self.sequence(arm, behind) for arm in node.arms]
         either = either_of(arm.summary for arm in arms)
         return _joined(arms, in_sequence(self.conflicts, (head, either)))
@@ -393,7 +392,7 @@ class Circle:
 
     def expected(self, iteration: Summary) -> tuple[Pending, ...]:
         """What may be behind the start of an iteration."""
-        return (*_behind(self._head), *repeated(iteration, self._loop.loop))
+        return (*self._head.pending, *repeated(iteration, self._loop.loop))
 
     def _open_inside(self, chosen: list[Planned], gaps: Gaps) -> Conflict | None:
         """A conflict inside one iteration: a barrier that opens the circle does not order copies
@@ -434,8 +433,3 @@ def _without_barriers(summary: Summary) -> Planned:
 def _joined(parts: Iterable[Planned], summary: Summary) -> Planned:
     insertions = tuple(insertion for part in parts for insertion in part.insertions)
     return Planned(insertions=insertions, summary=summary)
-
-
-def _behind(summary: Summary) -> tuple[Pending, ...]:
-    """What is behind after a step, which has no other exits."""
-    return tuple(item for _, flow in summary.exits for item in flow.pending)

@@ -24,6 +24,7 @@ from prismc.checker.sync.graph import (
     Region,
     Sequence,
     Wait,
+    follow,
     nodes_in,
 )
 from prismc.checker.sync.units import accesses_of
@@ -105,11 +106,7 @@ class _Walk:
 
     def along(self, nodes: Sequence, state: Fenced | None) -> Fenced | None:
         """The state behind nodes; None if no path goes on."""
-        for node in nodes:
-            if state is None:
-                break
-            state = self._past(node, state)
-        return state
+        return follow(nodes, state, self._past)
 
     def _past(self, node: Node, state: Fenced) -> Fenced | None:
         match node:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.coverage import Coverage, barrier
+from prismc.checker.sync.coverage import Coverage, barrier, first_thread
 from prismc.checker.sync.graph import Graph, Node
 from prismc.checker.sync.place import Insertion
 from prismc.checker.sync.verify import Verdict, verify
@@ -116,7 +116,7 @@ def _narrower(item: Barrier, block: int) -> list[int]:
         if 0 < size < item.size
         and size % WARP_THREADS == 0
         and (size in (WARP_THREADS, block) or total <= MOST_UNITS * size)
-        and all(_first(unit) % size == 0 == unit.bit_count() % size for unit in item.units)
+        and all(first_thread(unit) % size == 0 == unit.bit_count() % size for unit in item.units)
     )
 
 
@@ -124,17 +124,13 @@ def _stays_in(size: int, conflicts: Conflicts, item: Barrier, reason: Conflict) 
     """Whether all threads that meet for one reason are in one unit (a necessary condition)."""
     meeting = conflicts.meeting(reason.earlier, reason.later, reason.crossed, item.units)
     return all(
-        ((first | second).bit_length() - 1) // size == _first(first | second) // size
+        ((first | second).bit_length() - 1) // size == first_thread(first | second) // size
         for first, second in meeting.classes
     )
-
-
-def _first(threads: int) -> int:
-    return (threads & -threads).bit_length() - 1
 
 
 def _parts(unit: int, size: int) -> Iterable[int]:
     """The aligned units of `size` threads in a unit."""
     part = (1 << size) - 1
-    for start in range(_first(unit), unit.bit_length(), size):
+    for start in range(first_thread(unit), unit.bit_length(), size):
         yield unit & part << start

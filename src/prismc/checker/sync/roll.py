@@ -24,7 +24,7 @@ from prismc.checker.sync.plan import (
     SyncOperation,
     Where,
 )
-from prismc.checker.sync.weight import is_large, loops_in, loops_with_early_ends
+from prismc.checker.sync.weight import is_large, loops_in
 from prismc.checker.types import typed
 from prismc.checker.types.turns import steps_of
 from prismc.checker.types.walk import bodies_of, statements_in
@@ -65,12 +65,11 @@ def choose_shapes(
     operations: Operations,
     mbarriers: Mapping[int, Mbarrier],
     lags: Mapping[int, Lag],
-    cut: frozenset[int],
+    whole: frozenset[int],
 ) -> Choice:
     """The shape of each pipeline. `operations` are those of the unrolled function, each with an
     mbarrier of its own for each slot; those for products that may run on, of `lags`, are marked.
-    Of the loops that end early as one step only those of `cut` can."""
-    whole = loops_with_early_ends(body, bodies) - cut
+    Loops of `whole` cannot end early, as they would as one step."""
     loops = [one for one in loops_in(body) if one.turns is not None and one.turns.slots > 1]
     nested = {
         id(one)

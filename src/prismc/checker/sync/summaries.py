@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prismc.checker.sync.accesses import Accesses, Here
-from prismc.checker.sync.coverage import Coverage, both
+from prismc.checker.sync.coverage import Coverage, both, first_thread
 from prismc.checker.sync.evaluate import Counters
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
 from prismc.checker.sync.forms import Atom, Coefficient, Form, constant, plus, times
@@ -196,6 +196,6 @@ def _starts(units: tuple[int, ...], size: int) -> list[int]:
     """The first threads of all instances of a callee of `size` threads."""
     starts: list[int] = []
     for unit in units:
-        first = (unit & -unit).bit_length() - 1
+        first = first_thread(unit)
         starts += range(first, unit.bit_length(), size)
     return starts

@@ -110,9 +110,9 @@ def functions_of(
     most = max((instance_threads(body.instance)[0] for body in accepted), default=0)
     bit = max(most, MOST_THREADS)
     for body in accepted:
-        function = None
+        function, large = None, loops_with_early_ends(body, program.bodies)
         # Loads whose arrivals stand behind a condition are still open where a loop ends early.
-        for cut in (loops_with_early_ends(body, program.bodies), frozenset[int]()):
+        for cut in (large, frozenset[int]()):
             built = build_graph(
                 body,
                 program.bodies,
@@ -124,7 +124,14 @@ def functions_of(
                 prover=settings.prover,
             )
             function = _plan(
-                body, built, told, sink, settings, has_copies=has_copies, first_bit=bit
+                body,
+                built,
+                told,
+                sink,
+                settings,
+                has_copies=has_copies,
+                first_bit=bit,
+                whole=large - cut,
             )
             if function is not None:
                 break
@@ -167,6 +174,7 @@ def _plan(
     *,
     has_copies: bool,
     first_bit: int,
+    whole: frozenset[int],
 ) -> Function | None:
     """The plan of one function; None, and nothing told, if its loops cannot be cut."""
     instance = body.instance
@@ -219,7 +227,7 @@ def _plan(
         copied=copied_barriers(body.statements, tails, barriers),
         product_fences=plan_product_fences(graph, body),
         lags=plan_lags(graph, conflicts, waits, projected, is_kernel=instance.is_kernel),
-        cut=built.cut,
+        whole=whole,
     )
     _check_liveness(found)
     summary = _summary(body, built, verdict)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prismc.checker.sync.conflicts import is_hazard
+from prismc.checker.sync.coverage import first_thread
 from prismc.checker.sync.errors import UnprovenPieces
 from prismc.checker.sync.footprints import Between, Meeting, meet
 from prismc.checker.sync.graph import Access, ViewUse
@@ -65,7 +66,7 @@ def _crosses_pieces(meeting: Meeting, size: int) -> bool:
     """Whether a pair of threads of the meeting has different pieces."""
     for first, second in meeting.classes:
         threads = first | second
-        lowest = (threads & -threads).bit_length() - 1
+        lowest = first_thread(threads)
         if (threads.bit_length() - 1) // size != lowest // size:
             return True
     return False

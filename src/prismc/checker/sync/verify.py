@@ -119,7 +119,7 @@ class _Walk:
                 return side_by_side_of([self.sequence(arm.body, arm) for arm in regions])
             case Choice():
                 head = self._step(node.head, region)
-                arms = [self.sequence(arm, region, _behind(head)) for arm in node.arms]
+                arms = [self.sequence(arm, region, head.pending) for arm in node.arms]
                 return in_sequence(self._conflicts, (head, either_of(arms)))
             case Loop():
                 return self._loop(node, region)
@@ -127,10 +127,10 @@ class _Walk:
 
     def _loop(self, node: Loop, region: Region) -> Summary:
         head, test = self._step(node.head, region), self._step(node.test, region)
-        body = self.sequence(node.body, region, _behind(test), around=node)
+        body = self.sequence(node.body, region, test.pending, around=node)
         iteration = iteration_of(self._conflicts, test, body)
         start = State(self._conflicts, region.units)
-        start.expect(_behind(head))
+        start.expect(head.pending)
         start.expect(repeated(iteration, node.loop))
         self.found += start.conflicts(iteration)
         whole = loop_of(self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends)
@@ -149,7 +149,7 @@ class _Walk:
                         self.inside.append(conflict)
                 if is_call:
                     called.update(entry.access.number for entry in summary.entries)
-                    called.update(item.access.number for item in _behind(summary))
+                    called.update(item.access.number for item in summary.pending)
                 state.apply(summary)
         else:
             self.inside += self._between_views(step, region)
@@ -163,7 +163,3 @@ class _Walk:
                 state = State(self._conflicts, region.units)
                 state.apply(touch(earlier))
                 yield from state.conflicts(touch(later))
-
-
-def _behind(summary: Summary) -> tuple[Pending, ...]:
-    return tuple(item for _, flow in summary.exits for item in flow.pending)

@@ -182,7 +182,7 @@ class _Walk:
 
     def _choice(self, node: Choice, region: Region) -> tuple[Node, Summary]:
         head = step_summary(self._conflicts, node.head)
-        behind = _behind(head)
+        behind = head.pending
         first, second = (self._sequence(arm, region, behind) for arm in node.arms)
         either = either_of((first[1], second[1]))
         made = replace(node, arms=(first[0], second[0]))
@@ -191,12 +191,12 @@ class _Walk:
     def _loop(self, node: Loop, region: Region) -> tuple[Node, Summary]:
         """The body alone, then after itself until nothing more has to wait."""
         head, test = (step_summary(self._conflicts, step) for step in (node.head, node.test))
-        nodes, body = self._sequence(node.body, region, _behind(test))
+        nodes, body = self._sequence(node.body, region, test.pending)
         is_ended = False
         while True:
             iteration = iteration_of(self._conflicts, test, body)
-            expected = (*_behind(head), *repeated(iteration, node.loop))
-            longer, body = self._sequence(nodes, region, (*_behind(test), *expected))
+            expected = (*head.pending, *repeated(iteration, node.loop))
+            longer, body = self._sequence(nodes, region, (*test.pending, *expected))
             state = State(self._conflicts, region.units)
             state.expect(repeated(iteration_of(self._conflicts, test, body), node.loop))
             if node.end is not None and not is_ended:
@@ -204,13 +204,9 @@ class _Walk:
                 longer = (*longer, *self._needed((state,), node.end, node.test.span, test, region))
             if len(longer) == len(nodes):
                 break
-            nodes, body = self._sequence(longer, region, _behind(test))
+            nodes, body = self._sequence(longer, region, test.pending)
         whole = loop_of(self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends)
         return replace(node, body=nodes), in_sequence(self._conflicts, (head, whole))
-
-
-def _behind(summary: Summary) -> tuple[Pending, ...]:
-    return tuple(item for _, flow in summary.exits for item in flow.pending)
 
 
 def _meeting(issuers: int, region: Region) -> Coverage:

@@ -250,7 +250,6 @@ class Calls(Layouts):
             callee=instance,
             arguments=arguments,
             bound=self.bound,
-            argument_spans=tuple(argument.span for argument in arguments),
         )
 
     def _forbid_call(self, node: ast.Call, instance: typed.Instance) -> None:

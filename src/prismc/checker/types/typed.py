@@ -238,7 +238,6 @@ class Call(Expression):
     callee: Instance
     arguments: tuple[Expression, ...]
     bound: Bound
-    argument_spans: tuple[Span, ...]
 
 
 # --------------------------------------------------------------------------- places

@@ -54,9 +54,7 @@ class EmulatedDevice:
         launch = Launch(grid=(blocks,))
         (outcome,) = run(bound, launch, [self._plan], time_limit=left)
         self._keep(chosen, outcome)
-        for parameter in chosen.parameters:
-            if parameter.name in outcome.arrays and not parameter.is_const:
-                given[parameter.name][...] = outcome.arrays[parameter.name]
+        store_results(chosen, given, outcome)
         return not self.faults
 
     def _keep(self, kernel: Kernel, outcome: Outcome) -> None:
@@ -85,6 +83,13 @@ def given_by_name(
         name: value.item() if kinds.get(name) == "scalar" and hasattr(value, "item") else value
         for name, value in found.items()
     }
+
+
+def store_results(kernel: Kernel, given: Mapping[str, Any], outcome: Outcome) -> None:
+    """What a run left in the arrays that the kernel may write."""
+    for parameter in kernel.parameters:
+        if parameter.name in outcome.arrays and not parameter.is_const:
+            given[parameter.name][...] = outcome.arrays[parameter.name]
 
 
 class GpuDevice:
