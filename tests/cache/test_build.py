@@ -370,10 +370,11 @@ def test_a_killed_build_leaves_nothing_broken(folder: Path, build: Build, tmp_pa
     for delay in (0.15, 0.3, 0.6):
         shutil.rmtree(tmp_path / "cache")
         shutil.rmtree(folder / "out")
-        process = subprocess.Popen(command(*ALL, "-j", "2"), start_new_session=True)
+        process = subprocess.Popen(command(*ALL, "-j", "2"), stdout=subprocess.PIPE)
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        # Its workers end by themselves, each after the file in hand: the pipe closes with the last.
+        process.communicate(timeout=60)
         left = contents(folder / "out") if (folder / "out").exists() else {}
         written = {name: content for name, content in left.items() if not name.startswith(".")}
         assert written == {name: good[name] for name in written}
