@@ -10,11 +10,12 @@ class NeedsTarget(Problem):
     title = "an operation that the target does not have"
     message = "`{callee}` needs {needed}, which {target} does not have"
     label = "not for {target}"
-    help_text = "build for a target that has it (`prismc targets` lists them), or do without"
+    help_text = "build for {newer} (`--target {newer}`), or do without it"
 
     callee: str
     needed: str
     target: str
+    newer: str
 
 
 class NoClusters(Problem):
@@ -22,11 +23,12 @@ class NoClusters(Problem):
     title = "clusters on a target that has none"
     message = "`{kernel}` is launched in clusters of {blocks} blocks, which {target} does not have"
     label = "not for {target}"
-    help_text = "build for sm_90 or a later target, or launch single blocks"
+    help_text = "build for {newer} (`--target {newer}`), or launch single blocks"
 
     kernel: str
     blocks: int
     target: str
+    newer: str
 
 
 class UnknownNeed(Problem):
