@@ -87,7 +87,11 @@ def _cluster(kernel: typed.Instance, target: Target, sink: Sink) -> Iterator[_La
     launch = kernel.launch
     if launch is not None and launch.cluster > 1 and not target.has(Feature.CLUSTER):
         problem = NoClusters(
-            at=launch.span, kernel=kernel.name, blocks=launch.cluster, target=target.name, newer="sm_90"
+            at=launch.span,
+            kernel=kernel.name,
+            blocks=launch.cluster,
+            target=target.name,
+            newer="sm_90",
         )
         note = f"`{kernel.name}` is launched in clusters"
         yield _Lack(word=Feature.CLUSTER.value, problem=problem, note=note, sink=sink)
