@@ -8,7 +8,16 @@ from typing import NamedTuple
 from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.coverage import ranges_of, threads_in
 from prismc.checker.sync.forms import Coefficient
-from prismc.checker.sync.graph import Arms, Choice, Commit, Loop, Node, Region, Sequence
+from prismc.checker.sync.graph import (
+    Arms,
+    Choice,
+    Commit,
+    Loop,
+    Node,
+    Region,
+    Sequence,
+    sequences_of,
+)
 from prismc.checker.sync.units import accesses_of
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.primitives import WARP_THREADS
@@ -73,6 +82,39 @@ def items_of(
                 yield Item(node, chain, loops)
 
 
+class Code(NamedTuple):
+    """A sequence in the code of `region`, with the loops around it; `loop` is the one whose body it
+    is."""
+
+    nodes: Sequence
+    region: Region
+    loops: tuple[int, ...]
+    loop: Loop | None = None
+
+
+def code_in(region: Region, loops: tuple[int, ...] = ()) -> Iterator[Code]:
+    """All sequences of a region and of the regions in it, outer before inner."""
+    yield from _code_of(region.body, region, loops, None)
+
+
+def _code_of(
+    nodes: Sequence, region: Region, loops: tuple[int, ...], loop: Loop | None
+) -> Iterator[Code]:
+    yield Code(nodes, region, loops, loop)
+    for node in nodes:
+        match node:
+            case Loop(body=body):
+                yield from _code_of(body, region, (*loops, node.loop), node)
+            case Region():
+                yield from code_in(node, loops)
+            case Arms(regions=regions):
+                for arm in regions:
+                    yield from code_in(arm, loops)
+            case _:
+                for inner in sequences_of(node):
+                    yield from _code_of(inner, region, loops, None)
+
+
 def arms_of(items: Iterable[Item]) -> dict[int, int]:
     """The number of the arm that makes each access."""
     return {
@@ -89,10 +131,10 @@ def can_pass(first: Item, second: Item) -> bool:
         return False
     if not isinstance(first.node, Region) or not isinstance(second.node, Region):
         return False
-    return not _warps(first.node.threads) & _warps(second.node.threads)
+    return not warps_of(first.node.threads) & warps_of(second.node.threads)
 
 
-def _warps(threads: int) -> int:
+def warps_of(threads: int) -> int:
     """The set of the warps of some threads."""
     warps, warp = 0, 0
     while threads >> warp * WARP_THREADS:
@@ -121,18 +163,18 @@ def innermost(
     last node that makes one; with `whole` code of whole warps."""
     if not isinstance(arm, Region):
         raise TypeError("memory passes between arms")
-    touching = [node for node in arm.body if _touches(node, numbers)]
+    touching = [node for node in arm.body if touches(node, numbers)]
     if len(touching) == 1 and not _is_of_products(touching[0]):
-        inside = _regions_at(touching[0], numbers)
+        inside = regions_at(touching[0], numbers)
         if len(inside) == 1 and (not whole or are_warps(inside[0].threads)):
             return innermost(inside[0], numbers, at, whole=whole)
     return arm, touching[at]
 
 
-def _regions_at(node: Node, numbers: frozenset[int]) -> list[Region]:
+def regions_at(node: Node, numbers: frozenset[int]) -> list[Region]:
     """The regions that a node is, or holds as arms, and that make some of these accesses."""
     regions = node.regions if isinstance(node, Arms) else (node,)
-    return [one for one in regions if isinstance(one, Region) and _touches(one, numbers)]
+    return [one for one in regions if isinstance(one, Region) and touches(one, numbers)]
 
 
 def are_warps(threads: int) -> bool:
@@ -150,5 +192,6 @@ def _is_of_products(node: Node) -> bool:
     )
 
 
-def _touches(node: Node, numbers: frozenset[int]) -> bool:
+def touches(node: Node, numbers: frozenset[int]) -> bool:
+    """Whether a node makes one of these accesses."""
     return any(access.number in numbers for access in accesses_of((node,)))

@@ -22,7 +22,7 @@ from prismc.checker.sync.choose import (
     number_barriers,
 )
 from prismc.checker.sync.conflicts import Conflict
-from prismc.checker.sync.coverage import BULK_WRITES, ranges_of
+from prismc.checker.sync.coverage import BULK_WRITES, first_thread, ranges_of
 from prismc.checker.sync.graph import (
     Arms,
     Commit,
@@ -105,6 +105,15 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
         mbarriers=MappingProxyType(mbarriers),
         reached=MappingProxyType(reached),
     )
+
+
+def has_room(program: typed.Program, functions: List[Planned]) -> bool:
+    """Whether there are hardware barriers enough for all split barriers that need one."""
+    needed = {one for each in functions for one in split_barriers(each.graph) if one.meets}
+    if not needed:
+        return True
+    named = number_barriers(functions)
+    return needed <= split_named(program, functions, named, largest_block(functions)).keys()
 
 
 def _shapes(
@@ -413,6 +422,7 @@ def _at_split_barrier(
         first, count = mbarrier.number, mbarrier.arrivals
     else:
         count = (barrier.units[0] & (barrier.arrivers | barrier.waiters)).bit_count()
+    is_part = barrier.meets and region.threads != threads
     is_elected = arrives and barrier not in hardware.split_named and arrives_by_warp(barrier)
     return SyncOperation(
         number=0,
@@ -426,6 +436,7 @@ def _at_split_barrier(
         edges=edges_of(planned, reasons),
         unit=unit_of_barrier(planned.graph, barrier),
         slot=slot,
+        part=ranges_of(threads >> first_thread(region.threads)) if is_part else (),
     )
 
 

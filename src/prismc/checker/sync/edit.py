@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from prismc.checker.sync.graph import Arms, Choice, Loop, Node, Region, Sequence
@@ -19,6 +19,20 @@ class Edits(Record):
     after: Mapping[Node, Sequence] = _NONE
     ends: Mapping[Node, Sequence] = _NONE
     without: Collection[Node] = ()
+
+
+def joined_edits(edits: Iterable[Edits]) -> Edits:
+    """All of these edits; of nodes at one place the first come first."""
+    before: dict[Node, Sequence] = {}
+    after: dict[Node, Sequence] = {}
+    ends: dict[Node, Sequence] = {}
+    without: list[Node] = []
+    for one in edits:
+        for joined, new in ((before, one.before), (after, one.after), (ends, one.ends)):
+            for node, nodes in new.items():
+                joined[node] = (*joined.get(node, ()), *nodes)
+        without += one.without
+    return Edits(before=before, after=after, ends=ends, without=without)
 
 
 def edited(nodes: Sequence, edits: Edits) -> Sequence:

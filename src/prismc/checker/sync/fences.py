@@ -25,7 +25,7 @@ from prismc.checker.sync.graph import (
 from prismc.checker.sync.loads import regions_of
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.refine import Barrier, orders_of
-from prismc.checker.sync.split import Arrive
+from prismc.checker.sync.split import Arrive, Await
 from prismc.checker.sync.verify import verify
 from prismc.source.record import Record, replace
 
@@ -100,7 +100,7 @@ def _places(graph: Graph, barriers: Iterable[Barrier]) -> Iterator[tuple[Place, 
         yield barrier.key, barrier.insertion.region
     inner = list(regions_of(graph.top))
     for region, node in inner:
-        if isinstance(node, Arrive):
+        if isinstance(node, Arrive) or (isinstance(node, Await) and node.barrier.meets):
             yield (node, False), region
     for region, node in inner:
         if isinstance(node, Region) and any(isinstance(last, Commit) for last in node.body):

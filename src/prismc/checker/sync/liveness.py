@@ -30,7 +30,7 @@ class Act(Enum):
 
 class Operation(Record):
     """What a team does at a gate. `place` names it for people; all that meet at a gate in one phase
-    do so at one place."""
+    do so at one place, wherever others arrive."""
 
     gate: Hashable
     act: Act
@@ -226,9 +226,11 @@ class _Run:
         clock[team] = _before(self._next[team])
         if number and not self._knows(clock, gate, phases[number - 1]):
             self._wrong = f"{self._who(team)} may arrive at {gate.name} before its phase is over"
-        if operation.act is Act.MEET and phase.place not in ("", operation.place):
-            self._wrong = f"threads meet at {gate.name} from {phase.place} and {operation.place}"
-        phase.place = operation.place
+        if operation.act is Act.MEET:
+            if phase.place not in ("", operation.place):
+                places = f"{phase.place} and {operation.place}"
+                self._wrong = f"threads meet at {gate.name} from {places}"
+            phase.place = operation.place
         phase.arrived += self._teams[team].threads
         phase.clock = _joined(phase.clock, clock)
         if phase.arrived > gate.count:

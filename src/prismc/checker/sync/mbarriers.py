@@ -60,8 +60,8 @@ def group_mbarriers(sizes: Iterable[int], block: int) -> dict[int, Mbarrier]:
 def split_named(
     program: typed.Program, functions: Iterable[Planned], groups: Collection[int], block: int
 ) -> dict[SplitBarrier, int]:
-    """The first hardware barrier of each split barrier that may have one, behind those of groups;
-    functions of different kernels may have the same ones."""
+    """The first hardware barrier of each split barrier that may have one, behind those of groups,
+    and of those that need one first; functions of different kernels may have the same ones."""
     reached = kernels_reaching(program)
     start = FIRST_NAMED_BARRIER + sum(max(1, -(-block // size)) for size in groups)
     ends: dict[str, int] = {}
@@ -69,7 +69,7 @@ def split_named(
     for planned in functions:
         graph = planned.graph
         kernels = reached[graph.symbol]
-        for barrier in split_barriers(graph):
+        for barrier in sorted(split_barriers(graph), key=lambda one: not one.meets):
             first = max((ends.get(kernel, start) for kernel in kernels), default=start)
             unit = unit_of_barrier(graph, barrier)
             end = first + (max(1, -(-block // unit)) if unit else 1)

@@ -1,15 +1,16 @@
-"""Split barriers instead of full ones where memory passes once from one arm to another.
+"""Split barriers instead of full ones where memory passes once from one arm to another, or where
+only some warps have to wait.
 
 A barrier all of whose reasons lie between two arms of different warps becomes an arrival at the end
 of the one and a wait at the start of the other: the first group does not wait, and who takes part
 in neither is left alone. What a full barrier did for the phases themselves, that nobody arrives
-again before all have waited, others must do; otherwise the barrier stays.
+again before all have waited, others must do; otherwise the barrier stays. The same holds where some
+warps arrive early (`early.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from prismc.checker.sync.arms import (
     Item,
@@ -17,29 +18,27 @@ from prismc.checker.sync.arms import (
     are_warps,
     arms_of,
     can_pass,
+    code_in,
     innermost,
     items_of,
     pair_of,
     unit_of,
 )
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.edit import Edits, edited_with
+from prismc.checker.sync.early import Split, early_splits
+from prismc.checker.sync.edit import Edits, edited_with, joined_edits
 from prismc.checker.sync.graph import (
     Access,
-    Arms,
     Graph,
     Jump,
-    Loop,
     Node,
     Region,
     Step,
     nodes_in,
-    sequences_of,
 )
 from prismc.checker.sync.plan import Position, Where
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
 from prismc.checker.sync.split import (
-    Arrive,
     Phase,
     SplitBarrier,
     arrive_at,
@@ -47,6 +46,7 @@ from prismc.checker.sync.split import (
     free_bit,
 )
 from prismc.checker.sync.verify import Verdict, verify
+from prismc.checker.sync.weight import Work
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import Record, replace
 
@@ -62,58 +62,68 @@ class Passing(Record):
     reasons: Mapping[Step, tuple[Conflict, ...]]
 
 
-class _Split(NamedTuple):
-    """A barrier that is split, and how: the places of the arrival and of the wait."""
-
-    barrier: Barrier
-    arrive: Arrive
-    last: Node
-    wait: Step
-    first: Node
-
-
 def plan_passing(
     graph: Graph,
     conflicts: Conflicts,
     barriers: tuple[Barrier, ...],
     verdict: Verdict,
     first_bit: int,
+    work: Work,
+    early_work: int | None,
 ) -> Passing:
-    """Split the barriers of a kernel for which that is enough. They are numbers from `first_bit` on
-    in orders. (In a function the next call may come too early.)"""
+    """Split the barriers of a kernel for which that is enough, and (`early_work` is not None) those
+    at which warps may arrive so many instructions earlier. They are numbers from `first_bit` on in
+    orders. (In a function the next call may come too early.)"""
     found = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
     visits = len(barriers) * sum(1 for _ in nodes_in(graph.top.body))
     if verdict.conflicts or visits > MOST_VISITS:
         return found
-    chosen: list[_Split] = []
+    chosen: list[Split] = []
+    bit = free_bit(graph, first_bit)
     for barrier in barriers:
-        split = _split(graph, barrier, first_bit, len(chosen))
-        if split is not None:
+        numbers = len(chosen), bit
+        for split in _ways(graph, conflicts, barrier, numbers, work, early_work):
             trial = _with(graph, conflicts, barriers, [*chosen, split])
             if not trial.verdict.conflicts:
                 chosen, found = [*chosen, split], trial
+                bit += len(barrier.units)
+                break
     return found
 
 
+def _ways(
+    graph: Graph,
+    conflicts: Conflicts,
+    barrier: Barrier,
+    numbers: tuple[int, int],
+    work: Work,
+    early_work: int | None,
+) -> Iterator[Split]:
+    """How a barrier may be split, the better way first."""
+    between_arms = _split(graph, barrier, numbers)
+    if between_arms is not None:
+        yield between_arms
+    if early_work is not None:
+        yield from early_splits(graph, conflicts, barrier, numbers, work, early_work)
+
+
 def _with(
-    graph: Graph, conflicts: Conflicts, barriers: Collection[Barrier], splits: Sequence[_Split]
+    graph: Graph, conflicts: Conflicts, barriers: Collection[Barrier], splits: Sequence[Split]
 ) -> Passing:
     """The function with these barriers split, and judged."""
-    before: dict[Node, tuple[Step, ...]] = {}
-    after: dict[Node, tuple[Step, ...]] = {}
-    for split in splits:
-        after[split.last] = (*after.get(split.last, ()), split.arrive)
-        before[split.first] = (*before.get(split.first, ()), split.wait)
-    body, moved = edited_with(graph.top.body, Edits(before=before, after=after))
+    body, moved = edited_with(graph.top.body, joined_edits(split.edits for split in splits))
     steps = [step for split in splits for step in (split.arrive, split.wait)]
     phases = [event for step in steps for event in step.events if isinstance(event, Access)]
     accesses = (*graph.accesses, *phases)
-    changed = replace(graph, top=replace(graph.top, body=body), accesses=accesses)
+    top = replace(graph.top, body=body)
+    changed = replace(graph, top=top, accesses=accesses)
+    moved = {**moved, graph.top: top}
     judge = Conflicts.beside(conflicts, accesses)
-    gone = {split.barrier for split in splits}
-    left = tuple(with_moved(item, moved) for item in barriers if item not in gone)
+    instead = {split.barrier: split.left for split in splits}
+    kept = (instead.get(item, item) for item in barriers)
+    left = tuple(with_moved(item, moved) for item in kept if item is not None)
     return Passing(
         graph=changed,
         conflicts=judge,
@@ -134,13 +144,13 @@ def with_moved(barrier: Barrier, moved: Mapping[Node, Node]) -> Barrier:
     return replace(barrier, insertion=replace(insertion, node=node, region=region))
 
 
-def _split(graph: Graph, barrier: Barrier, first_bit: int, number: int) -> _Split | None:
+def _split(graph: Graph, barrier: Barrier, numbers: tuple[int, int]) -> Split | None:
     """How a barrier is split: if all its reasons lead from one arm to a later one."""
     region = barrier.insertion.region
     is_wide = 0 < graph.block < barrier.size
     if barrier.units != region.units or barrier.size <= WARP_THREADS or is_wide:
         return None
-    loops = next((found for one, found in _regions(graph.top, ()) if one is region), None)
+    loops = next((code.loops for code in code_in(graph.top) if code.nodes is region.body), None)
     if loops is None or any(reason.around is not None for reason in barrier.reasons):
         return None
     items = tuple(items_of(region.body, region, (), loops, graph.block))
@@ -155,13 +165,12 @@ def _split(graph: Graph, barrier: Barrier, first_bit: int, number: int) -> _Spli
     if any(isinstance(item.node, Jump) for item in items[first:second]):
         return None
     pair = pair_of((first, second), list(barrier.reasons))
-    bit = free_bit(graph, first_bit) + number * len(barrier.units)
-    return _placed(graph, barrier, items, pair, (number, bit))
+    return _placed(graph, barrier, items, pair, numbers)
 
 
 def _placed(
     graph: Graph, barrier: Barrier, items: Sequence[Item], pair: Pair, numbers: tuple[int, int]
-) -> _Split | None:
+) -> Split | None:
     """A barrier split between two arms, as one of the split ones, with its first bit."""
     number, bit = numbers
     units = barrier.units
@@ -184,31 +193,7 @@ def _placed(
     access = max((one.number for one in graph.accesses), default=-1) + 1 + 2 * number
     loops = items[pair.earlier].loops
     behind = Position(where=Where.AFTER, anchor=last.before.anchor)
-    return _Split(
-        barrier=barrier,
-        arrive=arrive_at(split, access, behind, last.span, loops),
-        last=last,
-        wait=await_at(split, access + 1, first.before, first.span, loops),
-        first=first,
-    )
-
-
-def _regions(region: Region, loops: tuple[int, ...]) -> Iterator[tuple[Region, tuple[int, ...]]]:
-    """Every region with the loops around it."""
-    yield region, loops
-    for node in region.body:
-        yield from _inside(node, loops)
-
-
-def _inside(node: Node, loops: tuple[int, ...]) -> Iterator[tuple[Region, tuple[int, ...]]]:
-    match node:
-        case Region():
-            yield from _regions(node, loops)
-        case Arms(regions=regions):
-            for region in regions:
-                yield from _regions(region, loops)
-        case _:
-            inside = (*loops, node.loop) if isinstance(node, Loop) else loops
-            for sequence in sequences_of(node):
-                for inner in sequence:
-                    yield from _inside(inner, inside)
+    arrive = arrive_at(split, access, behind, last.span, loops)
+    wait = await_at(split, access + 1, first.before, first.span, loops)
+    edits = Edits(before={first: (wait,)}, after={last: (arrive,)})
+    return Split(barrier, arrive, wait, edits)

@@ -155,6 +155,7 @@ class SyncOperation(Record):
     turns: bool = False
     is_behind: bool = False
     arm: tuple[int, int] | None = None
+    part: tuple[tuple[int, int], ...] = ()
 
 
 class Mbarrier(Record):

@@ -27,6 +27,7 @@ from prismc.checker.sync.graph import (
     nodes_in,
 )
 from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.split import Arrive, Await
 from prismc.checker.types import typed
 from prismc.checker.types.walk import bodies_of, calls_in, statements_in
 from prismc.hardware.features import Feature
@@ -165,7 +166,10 @@ def _meets(loop: Loop, region: Region, places: set[tuple[Node, bool]], block: in
 
 
 def _waits_at(node: Node, places: set[tuple[Node, bool]]) -> bool:
-    """Whether a barrier stands at a node, or in a call in a step of it."""
+    """Whether a barrier stands at a node, or in a call in a step of it. To a split barrier threads
+    may come from several copies of the code."""
+    if isinstance(node, Arrive | Await):
+        return False
     steps = (node, getattr(node, "head", None), getattr(node, "test", None))
     stands = (node, False) in places or (node, True) in places
     return stands or any(_waits(step) for step in steps if isinstance(step, Step))

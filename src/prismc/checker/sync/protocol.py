@@ -157,7 +157,8 @@ class _Writer:
                 yield from self._half(node, barrier, Act.ARRIVE, barrier.arrivers & team)
             case Await():
                 barrier = node.barrier
-                yield from self._half(node, barrier, Act.WAIT, barrier.waiters & team)
+                act = Act.MEET if barrier.meets else Act.WAIT
+                yield from self._half(node, barrier, act, barrier.waiters & team)
             case Commit(queue=Loads() as loads) | Wait(queue=Loads() as loads):
                 if loads in self._loads:
                     act = Act.ARRIVE if isinstance(node, Commit) else Act.WAIT
@@ -219,8 +220,9 @@ class _Writer:
         for unit in barrier.units:
             is_far = barrier.is_wide and act is Act.ARRIVE and threads
             if is_far or unit & threads:
-                arrivers = barrier.arrivers if barrier.is_wide else unit & barrier.arrivers
-                name = f"the mbarrier of {barrier.phase.name} for {_name(arrivers)}"
+                arrivers = barrier.arriving if barrier.is_wide else unit & barrier.arriving
+                what = "barrier" if barrier.is_named else "mbarrier"
+                name = f"the {what} of {barrier.phase.name} for {_name(arrivers)}"
                 gate = Gate(name=name, count=arrivers.bit_count(), has_credit=barrier.has_credit)
                 self.gates.setdefault((barrier, unit), gate)
                 yield Operation(gate=(barrier, unit), act=act, place=self._words(node.span))

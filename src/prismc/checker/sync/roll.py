@@ -175,7 +175,7 @@ def _alike(operation: SyncOperation, mbarriers: Mapping[int, Mbarrier]) -> tuple
         )  # fmt: skip
     return (
         operation.kind, operation.participants, operation.lanes, operation.count, operation.unit,
-        len(operation.registers), operation.is_behind, named,
+        len(operation.registers), operation.is_behind, operation.part, named,
     )  # fmt: skip
 
 

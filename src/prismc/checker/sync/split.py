@@ -71,7 +71,9 @@ class SplitBarrier(Record):
     With `loads` the arrivals say how many bytes come, and all of them have to. The units of one
     that `is_wide` are blocks of a cluster: arrivals, or what loads bring, reach all of them;
     `peers` is the memory of other blocks as far as arrivals touch it. One with `is_named` may be a
-    hardware barrier: both sides are whole warps, and one phase is over before the next begins.
+    hardware barrier: both sides are whole warps, and one phase is over before the next begins. One
+    that `meets` is a hardware barrier for certain: who waits arrives there, too, so that those who
+    wait are ordered among themselves.
     """
 
     phase: Phase
@@ -86,6 +88,12 @@ class SplitBarrier(Record):
     is_wide: bool = False
     peers: Root | None = None
     is_named: bool = False
+    meets: bool = False
+
+    @property
+    def arriving(self) -> int:
+        """All threads that arrive."""
+        return self.arrivers | self.waiters if self.meets else self.arrivers
 
 
 class Arrive(Step):
@@ -137,6 +145,9 @@ def await_at(
 ) -> Await:
     """A wait as a node; `number` is its access', `loops` are those around it."""
     order = Coverage(tuple((bit, unit & barrier.waiters) for unit, bit in _by_unit(barrier)))
+    if barrier.meets:
+        own = Coverage(tuple((unit & barrier.waiters, bit) for unit, bit in _by_unit(barrier)))
+        order = then(own, order)
     touch = Access(
         number=number,
         roots=(barrier.phase,),

@@ -7,11 +7,11 @@ and hardware barriers are chosen at the end, when all functions are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.perspectives.facts import PerspectiveFacts
-from prismc.checker.sync.assemble import program_plan
+from prismc.checker.sync.assemble import has_room, program_plan
 from prismc.checker.sync.between import Between, GridBarrier, plan_between
 from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned
@@ -48,13 +48,13 @@ from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettin
 from prismc.checker.sync.split import Arrive, free_bit, outside
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
-from prismc.checker.sync.weight import loops_with_early_ends
+from prismc.checker.sync.weight import Work, loops_with_early_ends
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Level
 from prismc.hardware.primitives import LARGEST_CLUSTER, MOST_THREADS
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 
 class Function(Record):
@@ -101,8 +101,22 @@ def functions_of(
     memory: MemoryFacts,
     sink: Sink,
     settings: SyncSettings = DEFAULT_SETTINGS,
-) -> Iterator[Function]:
+) -> tuple[Function, ...]:
     """Each function with its graph and its barriers, callees first."""
+    functions = tuple(_functions(program, perspectives, memory, sink, settings))
+    if has_room(program, [each.planned for each in functions]):
+        return functions
+    fewer = replace(settings, early_work=None)
+    return tuple(_functions(program, perspectives, memory, sink, fewer))
+
+
+def _functions(
+    program: typed.Program,
+    perspectives: PerspectiveFacts,
+    memory: MemoryFacts,
+    sink: Sink,
+    settings: SyncSettings,
+) -> Iterator[Function]:
     callees: dict[str, FunctionSummary] = {}
     has_copies = any(_has_scope(body) for body in program.bodies.values())
     told: set[int] = set()
@@ -125,6 +139,7 @@ def functions_of(
             )
             function = _plan(
                 body,
+                program.bodies,
                 built,
                 told,
                 sink,
@@ -167,6 +182,7 @@ def _has_scope(body: typed.Body) -> bool:
 
 def _plan(
     body: typed.Body,
+    bodies: Mapping[str, typed.Body],
     built: Built,
     told: set[int],
     sink: Sink,
@@ -197,7 +213,10 @@ def _plan(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
     if instance.is_kernel and _may_split(settings):
-        passing = plan_passing(graph, conflicts, barriers, verdict, first_bit)
+        work = Work(body, bodies)
+        passing = plan_passing(
+            graph, conflicts, barriers, verdict, first_bit, work, settings.early_work
+        )
     passing = plan_leaving(passing)
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict

@@ -1,17 +1,19 @@
-"""How large the loops of pipelines are when they are unrolled.
+"""How much code is: loops of pipelines when they are unrolled, and what lies between two places.
 
 Unrolled, a step knows its slot: addresses and mbarriers are constants. A loop that is larger than
 the instruction caches near the schedulers gains nothing from that, and is written as one step
-(`roll.py`).
+(`roll.py`). Threads that need not wait gain by as much as the others still have to do (`early.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from prismc.checker.sync.plan import Position, Where
 from prismc.checker.types import typed
 from prismc.checker.types.model import INT
 from prismc.checker.types.walk import (
+    bodies_of,
     expressions_in,
     places_of,
     statement_operands,
@@ -52,15 +54,29 @@ def _weight(
     arithmetic of other types than int, and `asm`, in the functions that they call too."""
     total = 0
     for statement in statements_in(body):
-        total += isinstance(statement, typed.Asm | typed.LoadInto)
-        total += sum(isinstance(place, typed.MemoryPlace) for place in places_of(statement))
-        for operand in statement_operands(statement):
-            for expression in expressions_in(operand):
-                if isinstance(expression, typed.Call):
-                    total += _weight_of(expression.callee.symbol, bodies, known)
-                else:
-                    total += _is_work(expression)
+        total += _own_work(statement)
+        for symbol in _called(statement):
+            total += _weight_of(symbol, bodies, known)
     return total
+
+
+def _own_work(statement: typed.Statement) -> int:
+    """What a statement itself becomes, without those inside it and the functions that it calls."""
+    total = int(isinstance(statement, typed.Asm | typed.LoadInto))
+    total += sum(isinstance(place, typed.MemoryPlace) for place in places_of(statement))
+    return total + sum(
+        _is_work(expression)
+        for operand in statement_operands(statement)
+        for expression in expressions_in(operand)
+    )
+
+
+def _called(statement: typed.Statement) -> Iterator[str]:
+    """The functions that a statement itself calls."""
+    for operand in statement_operands(statement):
+        for expression in expressions_in(operand):
+            if isinstance(expression, typed.Call):
+                yield expression.callee.symbol
 
 
 def _is_work(expression: typed.Expression) -> bool:
@@ -78,3 +94,99 @@ def _weight_of(symbol: str, bodies: Mapping[str, typed.Body], known: dict[str, i
         body = bodies.get(symbol)
         known[symbol] = 0 if body is None else _weight(body.statements, bodies, known)
     return known[symbol]
+
+
+class Work:
+    """How much the threads of one function have to do between two places of it, in instructions
+    that they issue: those of `_weight`, each as often as it certainly runs."""
+
+    def __init__(self, body: typed.Body, bodies: Bodies) -> None:
+        self._bodies = bodies
+        self._known: dict[str, int] = {}
+        self._body = body.statements
+        # Of each statement its number in the order of the text, and that of what is behind it.
+        self._extent: dict[int, tuple[int, int]] = {}
+        self._loops: dict[int, typed.For | typed.While] = {}
+        self._pipelines: set[int] = set()
+        self._number(self._body, 0, in_pipeline=False)
+
+    def _number(
+        self, statements: tuple[typed.Statement, ...], first: int, *, in_pipeline: bool
+    ) -> int:
+        for statement in statements:
+            turns = isinstance(statement, typed.For) and statement.turns is not None
+            if isinstance(statement, typed.For | typed.While):
+                self._loops[statement.id] = statement
+            if in_pipeline:
+                self._pipelines.add(statement.id)
+            end = first + 1
+            for body in bodies_of(statement):
+                end = self._number(body, end, in_pipeline=in_pipeline or turns)
+            self._extent[statement.id] = first, end
+            first = end
+        return first
+
+    def is_in_pipeline(self, place: Position) -> bool:
+        """Whether a place is one of a pipeline's steps, which are to be alike."""
+        return place.anchor in self._pipelines
+
+    def is_whole(self, place: Position) -> bool:
+        """Whether nothing stands inside the statement at a place."""
+        first, end = self._extent[place.anchor]
+        return end == first + 1
+
+    def start_of(self, loop: int) -> Position:
+        """The place in front of the first statement of a loop's body."""
+        return Position(where=Where.BEFORE, anchor=self._loops[loop].body[0].id)
+
+    def between(self, start: Position, end: Position) -> int:
+        """The instructions of each thread from one place to a later one of the same code."""
+        return self._inside(self._body, self._at(start), self._at(end))
+
+    def _at(self, place: Position) -> int:
+        first, end = self._extent[place.anchor]
+        return first if place.where is Where.BEFORE else end
+
+    def _inside(self, statements: tuple[typed.Statement, ...], start: int, end: int) -> int:
+        total = 0
+        for statement in statements:
+            first, behind = self._extent[statement.id]
+            if start <= first and behind <= end:
+                total += self._of(statement)
+            elif first < end and start < behind:
+                total += sum(self._inside(body, start, end) for body in bodies_of(statement))
+        return total
+
+    def _of(self, statement: typed.Statement) -> int:
+        """What a thread has to do at least: of a choice the side with less, of arms the one with
+        most (somebody takes it), of a loop with unknown bounds one iteration."""
+        total = _own_work(statement) + sum(map(self._of_function, _called(statement)))
+        inside = [sum(map(self._of, body)) for body in bodies_of(statement)]
+        match statement:
+            case typed.If():
+                return total + min(inside)
+            case typed.Split():
+                return total + max(inside, default=0)
+            case typed.For(start=start, stop=stop, step=step):
+                return total + sum(inside) * _trips(start, stop, step)
+            case _:
+                return total + sum(inside)
+
+    def _of_function(self, symbol: str) -> int:
+        if symbol not in self._known:
+            body = self._bodies.get(symbol)
+            self._known[symbol] = 0 if body is None else sum(map(self._of, body.statements))
+        return self._known[symbol]
+
+
+def _trips(start: typed.Expression, stop: typed.Expression, step: typed.Expression) -> int:
+    """How often a loop goes around, 1 if its bounds are not constant."""
+    match start, stop, step:
+        case (
+            typed.Constant(value=int(first)),
+            typed.Constant(value=int(end)),
+            typed.Constant(value=int(by)),
+        ) if by:
+            return len(range(first, end, by))
+        case _:
+            return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial, reduce
 
 from prismc.checker.sync.plan import (
     COMMITS,
@@ -20,8 +21,9 @@ from prismc.hardware.asynchronous import Completion
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.positions import Hidden
+from prismc.ir.lowering.projection import Class
 from prismc.ir.lowering.turns import turned_slot
-from prismc.ir.ops.arithmetic import BinaryOperator
+from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
 from prismc.ir.ops.control import If, Yield
 from prismc.ir.ops.mbarrier import (
     MbarrierArrive,
@@ -110,18 +112,54 @@ def _apply(frame: Frame, operation: SyncOperation) -> None:
         _hand_over(frame, operation.registers, operation.at)
     if operation.is_behind and operation.kind is SyncKind.MBARRIER_ARRIVE:
         assert frame.turn is not None, "what is behind is so in the loop of a pipeline"
-        builder.open()
-        builder.add(_operation(frame, operation))
-        builder.add(Yield(values=(), span=operation.at))
-        then = builder.close()
-        builder.open()
-        builder.add(Yield(values=(), span=operation.at))
-        condition, otherwise = frame.turn.has_previous, builder.close()
-        builder.add(If(condition=condition, then=then, otherwise=otherwise, span=operation.at))
+        _apply_if(frame, frame.turn.has_previous, operation)
+    elif operation.part:
+        _apply_in_part(frame, operation)
     else:
         builder.add(_operation(frame, operation))
     if operation.kind is SyncKind.WAIT_PRODUCTS:
         _hand_over(frame, operation.registers, operation.at)
+
+
+def _apply_in_part(frame: Frame, operation: SyncOperation) -> None:
+    """Build an operation for some of the threads of the code; a class of warps that has a copy of
+    it is in one of these parts, or in none."""
+    builder, index = frame.builder, frame.position.thread
+    only = frame.only or Class(0, index.limit)
+    met = [(start, end) for start, end in operation.part if start < only.end and only.start < end]
+    if any(start <= only.start and only.end <= end for start, end in met):
+        builder.add(_operation(frame, operation))
+    elif met:
+        thread = frame.index_value(index)
+        condition = reduce(
+            partial(builder.binary, BinaryOperator.OR),
+            (_is_between(frame, thread, part, only) for part in met),
+        )
+        _apply_if(frame, condition, operation)
+
+
+def _is_between(frame: Frame, thread: Value, part: tuple[int, int], only: Class) -> Value:
+    """Whether a thread, one of `only`, is in [start, end), which does not hold all of these."""
+    builder = frame.builder
+    start, end = map(builder.constant, part)
+    if only.start >= part[0]:
+        return builder.compare(Comparison.LT, thread, end)
+    is_behind = builder.compare(Comparison.GE, thread, start)
+    if only.end <= part[1]:
+        return is_behind
+    is_before = builder.compare(Comparison.LT, thread, end)
+    return builder.binary(BinaryOperator.AND, is_behind, is_before)
+
+
+def _apply_if(frame: Frame, condition: Value, operation: SyncOperation) -> None:
+    builder, at = frame.builder, operation.at
+    builder.open()
+    builder.add(_operation(frame, operation))
+    builder.add(Yield(values=(), span=at))
+    then = builder.close()
+    builder.open()
+    builder.add(Yield(values=(), span=at))
+    builder.add(If(condition=condition, then=then, otherwise=builder.close(), span=at))
 
 
 def _hand_over(frame: Frame, registers: tuple[int, ...], at: Span) -> None:
