@@ -336,7 +336,7 @@ def _share_scope(earlier: Access, later: Access, crossed: Crossings) -> bool:
     loops = [loop for loop, _ in crossed]
     scopes = {use.view for use in later.views if use.is_async}
     if not scopes and not any(use.is_async for use in earlier.views):
-        return later.is_async and any(root.parameter >= 0 for root in later.roots)
+        return later.is_async and any(root.is_shown for root in later.roots)
     return any(
         use.is_async and use.view in scopes and not any(loop in use.loops for loop in loops)
         for use in earlier.views

@@ -17,7 +17,7 @@ from prismc.checker.sync.graph import Root
 from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
-from prismc.checker.types.model import PointerType, Type, size_of
+from prismc.checker.types.model import ArrayType, PointerType, Type, size_of
 from prismc.checker.types.variables import mirrors_of
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import Level, Perspective
@@ -81,6 +81,7 @@ class Pointers:
                 span=variable.span,
                 parameter=positions.get(variable, -1),
                 register=variable.id,
+                is_shown=isinstance(variable.type, ArrayType) and variable.type.is_async,
             )
         for position, parameter in enumerate(body.instance.parameters):
             if isinstance(parameter.type, PointerType):
@@ -90,6 +91,7 @@ class Pointers:
                     parameter=position,
                     is_global=body.instance.is_kernel,
                     piece=_pieces(parameter, body.instance.bound.code, threads, block),
+                    is_shown=parameter.type.is_async,
                 )
         for statement in statements_in(body.statements):
             self._enter(statement)
