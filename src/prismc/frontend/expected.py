@@ -29,10 +29,11 @@ _CLASSES = (
         "FLOAT", "STRING", "true", "false", "(", "ptr", "vec", "fn", "tensor_map", "thread", "warp",
         "warpgroup", "block", "grid", "-", "+", "~", "not",
     )),
+    ("a name", ("NAME", "thread", "atomic"), ("warp", "warpgroup", "block", "grid")),
     ("a perspective", ("NAME", "thread", "warp"), ("warpgroup", "block", "grid")),
     ("a level", ("thread", "warp"), ("warpgroup", "block", "grid")),
     ("a type", ("NAME", "ptr"), ("vec", "fn", "tensor_map")),
-    ("a name", ("NAME",), ("atomic",)),
+    ("a name", ("NAME",), ()),
     ("an assignment", ("+=",), (":=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "=")),
     ("an operator", ("*", "%"), (
         "/", "+", "-", "<<", ">>", "&", "^", "|", "<", "<=", ">", ">=", "==", "!=", "and", "or",

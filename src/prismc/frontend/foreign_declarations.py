@@ -1,4 +1,5 @@
-"""Declarations as C, C++ and CUDA write them, for `syntax_help`, as in `explanations`."""
+"""Declarations as C, C++ and CUDA write them, and imports as Python does, for `syntax_help`, as in
+`explanations`."""
 
 from __future__ import annotations
 
@@ -71,3 +72,30 @@ def cuda_function(at: Situation) -> Problem | None:
         return None
     instead = _FUNCTION_WORDS.get(at.text())
     return None if instead is None else foreign(at, 0, 0, instead)
+
+
+def foreign_import(at: Situation) -> Problem | None:
+    """`from m import *`, `import m.*`, `from m import (a, b)`, `from .m import a`, `import a, b`,
+    `import "m.prism"`."""
+    word, start = at.line_word(), at.line_start()
+    if word not in ("import", "from"):
+        return None
+    path = "".join(at.text(offset) for offset in range(start + 1, 0))
+    module = path.removesuffix("import").strip(".") or "m"
+    match at.token:
+        case "*" if at.word(-1) == "import" != word:
+            instead = f"name what is used: `from {module} import a, b`"
+        case "*" if word == "import" and at.word(-1) in ("import", "."):
+            instead = f"name a module, `import {module}`, or parts: `from {module} import a, b`"
+        case "(" if at.word(-1) == "import":
+            instead = "leave the brackets out; a module may be imported from on several lines"
+        case "." if at.word(-1) == word:
+            instead = "leave the dots out: a module beside this file is `m`"
+        case "," if word == "import":
+            instead = "import one module a line"
+        case "STRING" if at.word(-1) == word:
+            name = at.text().strip('"').removesuffix(".prism").replace("/", ".").strip(".")
+            instead = f"write the module's name: `{word} {name}`"
+        case _:
+            return None
+    return foreign(at, start, 0, instead)

@@ -137,6 +137,20 @@ HELP: tuple[Advice, ...] = (
             "void f(int x)\n",
         ),
     ),
+    Advice(
+        foreign_declarations.foreign_import,
+        (
+            "from m import *\n",
+            "from a.b import *\n",
+            "import m.*\n",
+            "import *\n",
+            "import a, b\n",
+            "from m import (a, b)\n",
+            "from .m import a\n",
+            "from . import m\n",
+            'import "m.prism"\n',
+        ),
+    ),
     Advice(explanations.chained_assignment, (_inside("b = c = a"), _inside("b: int = c = a"))),
     Advice(explanations.results_assigned, (_inside("b, c = f(a)"), _inside("b, c[0] = f(a, a)"))),
     Advice(

@@ -58,9 +58,7 @@ class BodyResolver:
             case _:
                 pass
         # After the walk, since a name may turn out to be declared further down.
-        unknown = UnknownNames(self._level, self._sink, self._builtins, self._assigned)
-        for each in self._unknown:
-            unknown.report(each)
+        UnknownNames(self._level, self._sink, self._builtins, self._assigned).report(self._unknown)
 
     def _function(self, node: ast.Function | ast.Kernel) -> None:
         """Generics, parameters and the body's own names share one scope."""
@@ -168,6 +166,7 @@ class BodyResolver:
                 self._assigned.add(target.id)
                 self._expressions((target, value))
             case ast.AssignSeveral(targets=targets, values=values):
+                self._assigned.update(target.id for target in targets)
                 self._expressions((*targets, *values))
             case ast.ExpressionStatement(value=value):
                 self._expression(value)

@@ -30,7 +30,8 @@ class Unknown(NamedTuple):
 
 
 class UnknownNames:
-    """Reports the unknown names of one declaration. `assigned` are nodes left of `=`."""
+    """Reports the unknown names of one declaration, each once: what is said of the first use mends
+    the others too. `assigned` are nodes left of `=`."""
 
     def __init__(
         self,
@@ -42,21 +43,29 @@ class UnknownNames:
         self._level, self._sink = level, sink
         self._builtins, self._assigned = builtins, assigned
 
-    def report(self, unknown: Unknown) -> None:
-        self._sink.report(
-            _declared_later(unknown)
-            or _ended(unknown)
-            or self._of_other_side(unknown.node)
-            or self._nowhere(unknown)
-        )
+    def report(self, uses: Collection[Unknown]) -> None:
+        told: set[tuple[str, Symbol | None]] = set()
+        for unknown in uses:
+            node = unknown.node
+            meant = _declared_there(unknown) or unknown.ended
+            if (node.name, meant) in told:
+                continue
+            told.add((node.name, meant))
+            self._sink.report(
+                _declared_later(unknown)
+                or _ended(unknown)
+                or self._of_other_side(node)
+                or self._nowhere(unknown, uses)
+            )
 
-    def _nowhere(self, unknown: Unknown) -> Problem:
+    def _nowhere(self, unknown: Unknown, uses: Collection[Unknown]) -> Problem:
         node = unknown.node
         visible = [name for scope in reversed(unknown.scopes) for name in scope]
         candidates = (*visible, *self._level.names, *self._builtins)
         otherwise = f"declare `{node.name}` first, or import it"
         if node.id in self._assigned:
-            otherwise = f"declare it: `{node.name} := ..`"
+            where = "it" if _all_see(unknown, uses) else "it where all its uses see it"
+            otherwise = f"declare {where}: `{node.name} := ..`"
         known = ADVICE.get(node.name) or self._standard_advice(node)
         advice = known or did_you_mean(node.name, candidates, otherwise)
         fixes = () if known else spelling_fix(node.span, node.name, candidates)
@@ -87,9 +96,24 @@ class UnknownNames:
         return f"import it: `from {module} import {node.name}`" if module else None
 
 
-def _declared_later(unknown: Unknown) -> Problem | None:
+def _all_see(unknown: Unknown, uses: Collection[Unknown]) -> bool:
+    """Whether a declaration at this use is one for the other uses of its name."""
+    depth = len(unknown.scopes)
+    return all(
+        len(each.scopes) >= depth and each.scopes[depth - 1] is unknown.scopes[-1]
+        for each in uses
+        if each.node.name == unknown.node.name
+    )
+
+
+def _declared_there(unknown: Unknown) -> Symbol | None:
+    """What has the name further down in a scope around the use."""
     name = unknown.node.name
-    later = next((scope[name] for scope in reversed(unknown.scopes) if name in scope), None)
+    return next((scope[name] for scope in reversed(unknown.scopes) if name in scope), None)
+
+
+def _declared_later(unknown: Unknown) -> Problem | None:
+    name, later = unknown.node.name, _declared_there(unknown)
     if later is None:
         return None
     note = Related(at=later.span, message=f"`{name}` is declared here")

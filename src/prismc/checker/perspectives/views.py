@@ -76,15 +76,10 @@ class Views:
         if any(self._scope.hiding_of(name) is not None for name in names):
             return
         source, code = names[0].variable, self._scope.code
-        broader = code.is_narrower_or_equal(given)
         if self._scope.bound.allows_group(given):
             advice = f"put it into `group {given}:`"
-        elif broader:
-            advice = f"move the {statement.kind.value} out to {given} code"
         else:
-            advice = (
-                f"narrow `{source.name}` where the code is {given}, or to a size of this code's"
-            )
+            advice = _advice_elsewhere(statement.kind.value, source.name, given, code, view)
         note = Related(at=source.span, message=f"`{source.name}` is {given}")
         self._sink.report(
             NarrowElsewhere(
@@ -112,6 +107,20 @@ class Views:
                     related=self._data.speaker_note(),
                 )
             )
+
+
+def _advice_elsewhere(
+    keyword: str, name: str, given: Perspective, code: Perspective, view: typed.View
+) -> str:
+    """What to do about a pointer of `given` that `code` narrows to less than itself, or to more."""
+    to = view.variable.perspective
+    if not code.is_narrower_or_equal(given):
+        return f"narrow `{name}` where the code is {given}, or to a size of this code's"
+    if to == code or not to.is_narrower_or_equal(code):
+        return f"move the {keyword} out to {given} code"
+    part = f"{name}_{code.level.name.lower()}"
+    outer = f"partition {name} as {part} @ {code} at ..:"
+    return f"write `{outer}` around this, where the code is {given}, and {keyword} `{part}` here"
 
 
 def _target_reason(kind: NarrowKind, to: Perspective, bound: Bound) -> str:
