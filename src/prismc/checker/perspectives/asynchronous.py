@@ -15,6 +15,8 @@ from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.source.span import Span
 
+_INSIDE = "`async x as y: if c: ..`"
+
 
 def check_scopes(body: typed.Body, committing: Container[str], sink: Sink) -> bool:
     """Report scopes under a condition; whether the body holds any scope, its calls' included.
@@ -37,7 +39,7 @@ class _Walk:
     def statements(self, body: tuple[typed.Statement, ...], condition: Span | None) -> None:
         for statement in body:
             if isinstance(statement, typed.Narrow) and statement.is_async:
-                self._scope("this scope", statement.header, condition)
+                self._scope(None, statement.header, condition)
             for operand in statement_operands(statement):
                 self._expression(operand, condition)
             inside = condition
@@ -48,15 +50,21 @@ class _Walk:
 
     def _expression(self, expression: typed.Expression, condition: Span | None) -> None:
         if isinstance(expression, typed.Call) and expression.callee.symbol in self._committing:
-            self._scope(f"`{expression.callee.name}`", expression.span, condition)
+            self._scope(expression.callee.name, expression.span, condition)
         for operand in operands(expression):
             self._expression(operand, _decides(expression, operand) or condition)
 
-    def _scope(self, what: str, at: Span, condition: Span | None) -> None:
+    def _scope(self, callee: str | None, at: Span, condition: Span | None) -> None:
+        """A scope, or the call of a function that holds one."""
         self.commits = True
-        if condition is not None:
-            note = Related(at=condition, message="this condition is around it")
-            self._sink.report(ConditionalScope(at=at, what=what, related=(note,)))
+        if condition is None:
+            return
+        what, advice = "this scope", f"put the condition inside, around the copies: {_INSIDE}"
+        if callee is not None:
+            what = f"`{callee}`"
+            advice = f"call it on every path, and give it the condition for its copies: {_INSIDE}"
+        note = Related(at=condition, message="this condition is around it")
+        self._sink.report(ConditionalScope(at=at, what=what, advice=advice, related=(note,)))
 
 
 def _decides(expression: typed.Expression, operand: typed.Expression) -> Span | None:

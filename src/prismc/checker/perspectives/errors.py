@@ -393,9 +393,10 @@ class ConditionalScope(Problem):
     title = "an asynchronous scope under a condition"
     message = "{what} starts asynchronous copies, and runs only under a condition"
     label = "not on every path"
-    help_text = "put the condition inside the scope, around the copies: `async x as y: if c: ..`"
+    help_text = "{advice}"
 
     what: str
+    advice: str
 
 
 class MappedElsewhere(Problem):
