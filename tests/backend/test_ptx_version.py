@@ -133,7 +133,9 @@ def test_a_version_that_is_asked_for(tmp_path: Path, version: str) -> None:
     ("version", "code", "says"),
     [
         ("9.9", 2, "error[P0768]: NVRTC"),
-        ("6.5", 2, "'6.5' is none of `least`, `newest`, or a version from 7.0 on"),
+        ("99.9", 2, "and `--ptx-version 99.9` is asked for"),
+        ("6.5", 2, "'6.5' is none of `least`, `newest`, or a version such as `8.4`, from 7.0 on"),
+        ("9.99", 2, "'9.99' is none of"),
         ("eight", 2, "'eight' is none of"),
         ("7.8", 1, "error[P0766]: `sm_90a` came with PTX 8.0, and `--ptx-version 7.8` is asked"),
     ],

@@ -250,8 +250,8 @@ footprints_option = click.option(
 def _known_version(context: click.Context, parameter: click.Parameter, text: str) -> str:
     if text in ("least", "newest"):
         return text
-    if re.fullmatch(r"[1-9]\.\d", text) is None or version(text) < LEAST:
-        known = f"`least`, `newest`, or a version from {version_text(LEAST)} on"
+    if re.fullmatch(r"[1-9]\d?\.\d", text) is None or version(text) < LEAST:
+        known = f"`least`, `newest`, or a version such as `8.4`, from {version_text(LEAST)} on"
         raise click.BadParameter(f"{text!r} is none of {known}", context, parameter)
     return text
 
