@@ -428,7 +428,7 @@ def _at_split_barrier(
         number=0,
         kind=_half_of(node, hardware),
         position=node.before,
-        participants=Participants(perspective=region.perspective, ranges=ranges_of(threads)),
+        participants=replace(_everyone_in(region), ranges=ranges_of(threads)),
         lanes=WARP_THREADS if is_elected else 0,
         count=count,
         barrier=first,

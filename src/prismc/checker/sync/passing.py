@@ -90,6 +90,21 @@ def plan_passing(
                 chosen, found = [*chosen, split], trial
                 bit += len(barrier.units)
                 break
+    return _needed(graph, conflicts, barriers, chosen) if chosen else found
+
+
+def _needed(
+    graph: Graph, conflicts: Conflicts, barriers: tuple[Barrier, ...], splits: list[Split]
+) -> Passing:
+    """The function without barriers that have nothing to do any more, where some are split: a wait
+    stands elsewhere than its barrier stood."""
+    found = _with(graph, conflicts, barriers, splits)
+    for barrier in barriers:
+        kept = tuple(one for one in barriers if one is not barrier)
+        rest = [split for split in splits if split.barrier is not barrier]
+        trial = _with(graph, conflicts, kept, rest)
+        if not trial.verdict.conflicts:
+            barriers, splits, found = kept, rest, trial
     return found
 
 

@@ -229,7 +229,7 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
     return Operation(
         number=operation.number,
         kind=operation.kind.value,
-        threads=str(operation.participants.perspective),
+        threads=_who(operation),
         instruction=_instruction(operation, primitive.ptx),
         cost=primitive.cost,
         line=_last_line(span, files) if is_after else start.line,
@@ -238,6 +238,15 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
         needed=tuple(_reason(edge, files, operation.kind) for edge in operation.edges),
         merged=tuple(_reason(edge, files, operation.kind) for edge in account.merged),
     )
+
+
+def _who(operation: SyncOperation) -> str:
+    """`block[1]`, or `threads 32..127 of block[1]`."""
+    whole = str(operation.participants.perspective)
+    if not operation.part:
+        return whole
+    ranges = (f"{start}..{end - 1}" for start, end in operation.participants.ranges)
+    return f"threads {', '.join(ranges)} of {whole}"
 
 
 def _instruction(operation: SyncOperation, ptx: str) -> str:
