@@ -33,6 +33,7 @@ from prismc.driver.launching import (
     KernelFault,
     Places,
     blocks_of,
+    for_python,
 )
 from prismc.emulator.names import SharedArray
 from prismc.hardware.targets import fitness
@@ -46,6 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 FORMAT = 1
+CALLED_WITH = ("grid", *OPTIONS)
 
 
 class OnGpu(Protocol):
@@ -72,7 +74,7 @@ class Kernel(Described):
     """
 
     def __init__(self, program: Program, kernel: LaunchedKernel, shared_bytes: int) -> None:
-        super().__init__(kernel, "import its module", ("grid", *OPTIONS))
+        super().__init__(kernel, "import its module", CALLED_WITH)
         self._program = program
         self.threads = kernel.threads
         self.shared_bytes = shared_bytes
@@ -90,8 +92,7 @@ class Kernel(Described):
             raise RunError(f"kernel `{name}`: say how many blocks there are: {name}(.., grid=..)")
         blocks = blocks_of(self._kernel, named.pop("grid"))
         how = How(**{name: named.pop(name) for name in OPTIONS if name in named})
-        given = self._call.given(arguments, named)
-        self._program.places.launch(self._kernel, blocks, given, how)
+        self._program.places.launch(self._kernel, blocks, arguments, named, how)
 
 
 class Program:
@@ -136,6 +137,7 @@ class Program:
             ),
             **facts,
         )
+        kernel = for_python(kernel, CALLED_WITH)
         self._kernels.append((kernel, dynamic_shared))
         return Kernel(self, kernel, shared_bytes)
 

@@ -34,6 +34,7 @@ from prismc.driver.launching import (
     KernelFault,
     Places,
     blocks_of,
+    for_python,
 )
 from prismc.driver.options import Options
 from prismc.driver.session import Session
@@ -114,7 +115,7 @@ class Program:
     ) -> None:
         self._session = session
         self._root = root
-        self._kernels = {kernel.name: kernel for kernel in kernels}
+        self._kernels = {kernel.name: for_python(kernel) for kernel in kernels}
         self._places = Places(compiled_images(self._compiled_for, target), session.files)
 
     def __getattr__(self, name: str) -> LaunchableKernel:
@@ -136,7 +137,8 @@ class Program:
     def _compiled_for(self, target: Target) -> Compiled:
         """The kernels for a GPU; what is assumed is not checked there."""
         options = replace(self._session.options, target=target, assumptions=False)
-        return _compiled(self._session.branch(options), self._root)
+        compiled = _compiled(self._session.branch(options), self._root)
+        return compiled._replace(kernels=tuple(map(for_python, compiled.kernels)))
 
 
 class LaunchableKernel(Described):
@@ -182,5 +184,4 @@ class KernelLauncher(Described):
         how = How(
             stream=stream, device=device, schedules=schedules, seed=seed, time_limit=time_limit
         )
-        given = self._call.given(arguments, named)
-        self._places.launch(self._kernel, self._blocks, given, how)
+        self._places.launch(self._kernel, self._blocks, arguments, named, how)

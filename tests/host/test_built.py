@@ -99,7 +99,7 @@ def test_a_kernel_is_a_function_that_tells_what_it_is(odd: ModuleType) -> None:
     assert [getattr(odd.odd, fact) for fact in facts] == [32, 128, 1, False, ("sm_80", "sm_90a")]
     assert [*inspect.signature(odd.odd).parameters][:5] == ["stream_", "lambda_", "v", "y", "grid"]
     assert odd.odd.__doc__.split("\n\n")[1:3] == ["Adds up.", 'Slowly: "\\""\\".']
-    assert repr(odd.odd).startswith("<Prism kernel odd(stream: i32, lambda: f32, v: vec(f32, 2)")
+    assert repr(odd.odd).startswith("<Prism kernel odd(stream_: i32, lambda_: f32, v: vec(f32")
 
 
 Y = np.zeros(32, np.float32)
@@ -114,8 +114,9 @@ Y = np.zeros(32, np.float32)
         (lambda k: k(4, 1.5, (0, 1), Y, grid=1, schedules=0), RunError, "from 1 on, not 0"),
         (lambda k: k(4, 1.5, (0, 1), Y, grid=1, time_limit="1"), RunError, "seconds, not '1'"),
         (lambda k: k(4, 1.5, (0, 1), Y, z=1, grid=1), RunError, "no parameter `z`"),
-        (lambda k: k(1 << 31, 1.5, (0, 1), Y, grid=1), RunError, "`stream`: 2147483648 is no i32"),
+        (lambda k: k(1 << 31, 1.5, (0, 1), Y, grid=1), RunError, "`stream_`: 2147483648 is no i32"),
         (lambda k: k(5, 1.5, (0, 1), Y, grid=1), RunError, "assumes `stream % 4 == 0`"),
+        (lambda k: k(4, "x", (0, 1), Y, grid=1), RunError, "`lambda_` is one f32, not 'x'"),
         (lambda k: k(4, 1.5, 7, Y, grid=1), RunError, "`v` is a sequence of 2 f32, not 7"),
         (lambda k: k(4, 1.5, (0, 1), Y.astype(int), grid=1), RunError, "`y` is an array of f32"),
         (lambda k: k(4, 1.5, (0, 1), Y[:30], grid=1), KernelFault, r"array: y \[30\]"),

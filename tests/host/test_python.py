@@ -126,7 +126,7 @@ def test_a_kernel_tells_what_it_is(odd: prismc.testing.Program) -> None:
     assert "odd" in dir(odd)
     assert repr(odd).startswith("<Prism program '")
     assert repr(odd).endswith("odd.prism': odd>")
-    head = "odd(stream: i32, lambda: f32, v: vec(f32, 2), y: ptr(f32))"
+    head = "odd(stream_: i32, lambda_: f32, v: vec(f32, 2), y: ptr(f32))"
     assert repr(odd.odd) == f"<Prism kernel {head}, blocks of 32 threads>"
     assert odd.odd.__name__ == "odd"
     assert odd.odd.__doc__ == (
@@ -143,10 +143,14 @@ def test_arguments_by_name_vectors_and_assumptions(odd: prismc.testing.Program) 
     y = np.zeros(32, np.float32)
     odd.odd[1](stream_=4, lambda_=1.5, v=(0, 0.25), y=y)
     np.testing.assert_array_equal(y, np.full(32, 8 + 1.5 + 0.25, np.float32))
-    with pytest.raises(RunError, match="assumes `stream % 4 == 0`: not so with stream = 5, lambda"):
+    with pytest.raises(RunError, match="assumes `stream % 4 == 0`: not so with stream_ = 5"):
         odd.odd[1](5, 1.5, (0, 1), y)
     with pytest.raises(RunError, match=r"assumes `lambda > 0\.5`"):
         odd.odd[1](4, np.float32(0.5), (0, 1), y)
+    with pytest.raises(RunError, match="`lambda_` is one f32, not 'x'"):
+        odd.odd[1](4, "x", (0, 1), y)
+    with pytest.raises(RunError, match=r"no value for `lambda_` \(parameters: stream_, lambda_, v"):
+        odd.odd[1](4, v=(0, 1), y=y)
     with pytest.raises(RunError, match="`v` is a sequence of 2 f32, not \\(1, 2, 3\\)"):
         odd.odd[1](4, 1.5, (1, 2, 3), y)
     with pytest.raises(RunError, match="`v` is one f32, not 'x'"):
@@ -177,7 +181,7 @@ def test_what_is_no_grid(odd: prismc.testing.Program, grid: Any, says: str) -> N
             r"say how many blocks there are: odd\[blocks\]",
         ),
         (lambda p: p.odd[1](1, device="tpu"), RunError, '`device` is "cpu" or "gpu", not \'tpu\''),
-        (lambda p: p.odd[1](OnGpu(), device="cpu"), RunError, "`stream` is on a GPU"),
+        (lambda p: p.odd[1](OnGpu(), device="cpu"), RunError, "`stream_` is on a GPU"),
         (pickle.dumps, TypeError, "a Prism program cannot be pickled or copied: load it in each"),
         (copy.copy, TypeError, "a Prism program cannot be pickled or copied"),
         (lambda p: pickle.dumps(p.odd[1]), TypeError, "a Prism kernel cannot be pickled or copied"),

@@ -20,7 +20,7 @@ from prismc.emulator.report import text_of_findings
 from prismc.emulator.schedule import Plan, adversaries
 from prismc.source.files import Files
 from prismc.source.identifiers import python_names
-from prismc.source.record import Value
+from prismc.source.record import Value, replace
 
 MOST_BLOCKS = 2**31 - 1  # along x (CUDA C++ Programming Guide, "Compute Capabilities")
 Grid = int | tuple[int, ...]
@@ -67,12 +67,20 @@ class Places:
                 self._gpu = Gpu(self._images)
             return self._gpu
 
-    def launch(self, kernel: Kernel, blocks: int, given: Mapping[str, Any], how: How) -> None:
+    def launch(
+        self,
+        kernel: Kernel,
+        blocks: int,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        how: How,
+    ) -> None:
         """On the CPU, run and store the last run's results into the arrays. On a GPU, launch once,
         and do not wait.
 
         Raises RunError for arguments that do not fit, KernelFault when anything is found.
         """
+        given = given_by_name(kernel.parameters, arguments, named)
         if _is_for_gpu(given, how):
             self.gpu().launch(kernel.name, blocks, given, how.stream)
             return
@@ -136,48 +144,38 @@ def blocks_of(kernel: Kernel, grid: Any) -> int:
 # ------------------------------------------------------------------ how a kernel is called
 
 
-class Call:
-    """A kernel's parameters as a function of Python has them: a name that is a keyword, or that of
-    an option, has `_` behind it."""
+def for_python(kernel: Kernel, options: Sequence[str] = OPTIONS) -> Kernel:
+    """The kernel with its parameters named as a function of Python has them, which is called with
+    `options`: a name that is a keyword, or that of an option, has `_` behind it."""
+    own = [parameter.name for parameter in kernel.parameters]
+    names = python_names(own, ("self", *options))
+    renamed = zip(kernel.parameters, names, strict=True)
+    return replace(kernel, parameters=tuple(replace(each, name=name) for each, name in renamed))
 
-    def __init__(self, kernel: Kernel, options: Sequence[str] = OPTIONS) -> None:
-        self.kernel = kernel
-        self._options = options
-        names = [parameter.name for parameter in kernel.parameters]
-        self._names = dict(zip(python_names(names, options), names, strict=True))
 
-    def given(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by the names of the program. Raises RunError."""
-        own = {self._names.get(name, name): value for name, value in named.items()}
-        return given_by_name(self.kernel.parameters, arguments, own)
-
-    @property
-    def signature(self) -> Signature:
-        return Signature([*self._parameters()], return_annotation=None)
-
-    def _parameters(self) -> Iterator[Argument]:
-        for name, parameter in zip(self._names, self.kernel.parameters, strict=True):
-            yield Argument(name, Argument.POSITIONAL_OR_KEYWORD, annotation=parameter.type)
-        defaults = How()
-        for option in self._options:
-            default = getattr(defaults, option, Argument.empty)
-            yield Argument(option, Argument.KEYWORD_ONLY, default=default)
+def _signature(kernel: Kernel, options: Sequence[str]) -> Iterator[Argument]:
+    for parameter in kernel.parameters:
+        yield Argument(parameter.name, Argument.POSITIONAL_OR_KEYWORD, annotation=parameter.type)
+    defaults = How()
+    for option in options:
+        default = getattr(defaults, option, Argument.empty)
+        yield Argument(option, Argument.KEYWORD_ONLY, default=default)
 
 
 class Described:
-    """What Python's own tools say of a kernel that is called with `options`; `again` tells how to
-    have it where it cannot be taken to."""
+    """What Python's own tools say of a kernel, which is one `for_python`, called with `options`;
+    `again` tells how to have it where it cannot be taken to."""
 
     def __init__(self, kernel: Kernel, again: str, options: Sequence[str] = OPTIONS) -> None:
         self._kernel = kernel
-        self._call = Call(kernel, options)
+        self._options = options
         self._again = again
         self.__name__ = kernel.name
         self.__doc__ = documentation(kernel)
 
     @property
     def __signature__(self) -> Signature:
-        return self._call.signature
+        return Signature([*_signature(self._kernel, self._options)], return_annotation=None)
 
     def __repr__(self) -> str:
         return f"<Prism kernel {heading(self._kernel)}, {shape(self._kernel)}>"
