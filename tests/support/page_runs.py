@@ -24,9 +24,9 @@ from prismc.emulator.api import RunResult
 from prismc.emulator.findings import Kind
 from prismc.emulator.host import Buffer
 from prismc.emulator.schedule import Order, Plan
-from support.fences import Fence, read_fences
+from support.fences import read_fences
 from support.running import Compiled, compile_texts
-from support.spec_page import read_cases
+from support.spec_page import program_above, read_cases
 
 _STATEMENT = re.compile(r"(check|finds): *(.*)")
 SCHEDULES = {
@@ -49,18 +49,10 @@ class Run(NamedTuple):
 def read_runs(page: Path) -> list[Run]:
     """The launches of a page, in order."""
     return [
-        Run(page, fence.heading, _program(page, fence), tuple(fence.text.strip().splitlines()))
+        Run(page, fence.heading, program_above(page, fence), tuple(fence.text.strip().splitlines()))
         for fence in read_fences(page)
         if fence.language == "run"
     ]
-
-
-def _program(page: Path, run: Fence) -> int:
-    """The line of the last program above a fence, under its heading. Raises LookupError."""
-    for case in reversed(read_cases(page)):
-        if case.heading == run.heading and case.line < run.line:
-            return case.line
-    raise LookupError(f"{page}:{run.line}: no program under {run.heading!r}")
 
 
 @cache

@@ -14,7 +14,7 @@ one program, whose root is `main.prism` or else the first. `# flags: --target sm
 `prism` on the fence's line, are command-line options. `expect barriers: 2` after the fence counts
 the full barriers and warp synchronisations of the plan; `expect barriers: 2 at lines 4, 7` names
 the statements that they stand at too. `expect plan: 1 block barrier, 2 mbarrier` counts all
-operations of the plan by their kind.
+operations of the plan by their kind; a ```plan fence states all of it (`page_plans.py`).
 """
 
 from __future__ import annotations
@@ -88,6 +88,14 @@ def _case(path: Path, group: list[Fence]) -> Case:
     return Case(name, heading, line, texts, root, flags, barriers, lines, plan)
 
 
+def program_above(page: Path, fence: Fence) -> int:
+    """The line of the last program above a fence, under its heading. Raises LookupError."""
+    for case in reversed(read_cases(page)):
+        if case.heading == fence.heading and case.line < fence.line:
+            return case.line
+    raise LookupError(f"{page}:{fence.line}: no program under {fence.heading!r}")
+
+
 def _stated_plan(text: str) -> Counter[str] | None:
     """`1 block barrier, 2 mbarrier` as numbers by kind; None where nothing is stated."""
     match = _PLAN.search(text)
@@ -152,7 +160,7 @@ def wrong_barriers(case: Case) -> list[str]:
     """Whether the plan has as many synchronisations as the page says, where it says so."""
     if case.barriers is None:
         return []
-    checked, session = _checked(case)
+    checked, session = checked_case(case)
     counted = (SyncKind.BLOCK_BARRIER, SyncKind.WARP_BARRIER, SyncKind.NAMED_BARRIER)
     found = [op for op in _operations(checked) if op.kind in counted]
     statements = {
@@ -170,11 +178,12 @@ def wrong_plan(case: Case) -> list[str]:
     """Whether the plan has the operations that the page says, where it says so."""
     if case.plan is None:
         return []
-    found = Counter(op.kind.value for op in _operations(_checked(case)[0]))
+    found = Counter(op.kind.value for op in _operations(checked_case(case)[0]))
     return [] if found == case.plan else [f"{dict(case.plan)} expected, planned: {dict(found)}"]
 
 
-def _checked(case: Case) -> tuple[CheckedProgram, Session]:
+def checked_case(case: Case) -> tuple[CheckedProgram, Session]:
+    """What is known of the program of a case, which must be accepted."""
     session = check_texts(case.texts, case.root, case.flags)
     checked = run_stages(session, session.files.known(case.root), CHECKS)
     assert checked is not None, "the program is accepted"

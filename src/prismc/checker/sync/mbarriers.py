@@ -7,7 +7,7 @@ reaches, and a block barrier shows them to the others (PTX ISA, "mbarrier.init")
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from prismc.checker.sync.arms import are_warps
 from prismc.checker.sync.choose import VERBS, Planned
@@ -43,6 +43,8 @@ from prismc.hardware.targets import Target
 
 Operations = tuple[SyncOperation, ...]
 _NAME = "the mbarriers"
+# So many other orders that the target has no barrier for are shown beside the one that is told.
+_SHOWN = 4
 
 
 def group_mbarriers(sizes: Iterable[int], block: int) -> dict[int, Mbarrier]:
@@ -240,22 +242,29 @@ def _edge(kernel: typed.Instance, use: SyncOperation) -> Edge:
 
 
 def check_target(plan: SyncPlan, target: Target, sink: Sink) -> None:
-    """Refuse orders that need mbarriers where the target has none."""
+    """Refuse orders that need mbarriers where the target has none, of each size of groups in a
+    function the first."""
     if target.has(Feature.MBARRIER):
         return
     for instance in plan.instances.values():
+        of_size: dict[int, list[SyncOperation]] = {}
         for one in instance.operations:
             if one.kind in MBARRIER_KINDS and one.kind is not SyncKind.MBARRIER_INIT:
-                sink.report(_refusal(one, target))
+                of_size.setdefault(one.participants.perspective.size, []).append(one)
+        for size, operations in of_size.items():
+            sink.report(_refusal(size, operations, target))
 
 
-def _refusal(operation: SyncOperation, target: Target) -> NoMbarriers:
-    size = operation.participants.perspective.size
+def _refusal(size: int, operations: Sequence[SyncOperation], target: Target) -> NoMbarriers:
     reason = f"{size} is neither 2, 4, 8, 16 nor a multiple of 32"
     if fits_named_barrier(size):
         reason = "the block's groups need more than the 15 hardware barriers"
-    earlier = operation.edges[0].earlier
+    first = operations[0]
+    earlier = first.edges[0].earlier
     note = Related(at=earlier.at, message=f"`{earlier.root}` {VERBS[earlier.kind.name]} here")
+    others = (
+        Related(at=each.at, message="needs one, too") for each in operations[1 : 1 + _SHOWN]
+    )
     return NoMbarriers(
-        at=operation.at, size=size, target=target.name, reason=reason, related=(note,)
+        at=first.at, size=size, target=target.name, reason=reason, related=(note, *others)
     )
