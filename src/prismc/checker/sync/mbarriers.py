@@ -262,9 +262,7 @@ def _refusal(size: int, operations: Sequence[SyncOperation], target: Target) -> 
     first = operations[0]
     earlier = first.edges[0].earlier
     note = Related(at=earlier.at, message=f"`{earlier.root}` {VERBS[earlier.kind.name]} here")
-    others = (
-        Related(at=each.at, message="needs one, too") for each in operations[1 : 1 + _SHOWN]
-    )
+    others = (Related(at=each.at, message="needs one, too") for each in operations[1 : 1 + _SHOWN])
     return NoMbarriers(
         at=first.at, size=size, target=target.name, reason=reason, related=(note, *others)
     )
