@@ -8,6 +8,8 @@ import pytest
 
 from prismc.cli.main import run
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 SUMS = """\
 # Sums of groups.
 #   a table
@@ -67,11 +69,6 @@ The neighbour's value, through `temp`.
 - Around a call: earlier uses of `temp` by other threads are put before it.
 - Around a call: later writes of `temp` by other threads are put after it.
 """
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ from prismc.diagnostics.fixes import certain_fixes, with_fixes
 from prismc.diagnostics.problem import Fix, Problem
 from prismc.source.span import Span
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 EXAMPLES = [
     (Path(__file__).resolve().parents[2] / "examples" / f"{name}.prism").read_text()
     for name in ("saxpy", "sgemm_naive", "row_softmax")
@@ -57,11 +59,6 @@ CASES = {
         "@requires(block[1], thread[64])\ndef f():\n    split warp:\n        case 1: pass\n",
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def fix(text: str, *options: str) -> tuple[int, str]:

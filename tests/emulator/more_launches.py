@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from emulator.kernel_cases import RACE, SYNC, Array, Fault, Kernel, Launch, Random
+from emulator.kernel_cases import RACE, SYNC, Fault, Kernel, Launch, Random
 from prismc.emulator.findings import Kind
+from support.numbers import bf16_bits
 
 
 def _softmax(random: Random) -> Launch:
@@ -77,13 +78,9 @@ def _spin_lock(random: Random) -> Launch:
     return Launch(3, 128, args, {0: np.zeros(1, np.int32), 1: np.array([12], np.int32)})
 
 
-def _bf16(values: Array) -> Array:
-    return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-
-
 def _mma_bf16(random: Random) -> Launch:
     a, b = random.integers(-8, 9, (64, 48)), random.integers(-8, 9, (48, 32))
-    args = [_bf16(a), _bf16(b), np.zeros((64, 32), np.float32), 48]
+    args = [bf16_bits(a), bf16_bits(b), np.zeros((64, 32), np.float32), 48]
     return Launch(1, 128, args, {2: (a @ b).astype(np.float32)})
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-
 import numpy as np
 import pytest
 
@@ -15,13 +13,10 @@ from prismc.emulator.api import RunResult, run_ptx
 from prismc.emulator.findings import Kind
 from prismc.emulator.report import text_of
 from prismc.emulator.schedule import Plan, adversaries
+from support.numbers import random_for
 
 SCHEDULES = 8
 EVERY = (*KERNELS, *MORE_KERNELS)
-
-
-def _random(name: str) -> np.random.Generator:
-    return np.random.default_rng(zlib.crc32(name.encode()))
 
 
 def _run(ptx: str, launch: Launch, plan: Plan) -> RunResult:
@@ -52,7 +47,7 @@ def _check_values(result: RunResult, launch: Launch) -> None:
 def test_right_and_clean(kernel: Kernel, compiler: str) -> None:
     text = kernel.defines + kernel_text(kernel.text_name)
     ptx = ptx_of(text, kernel.target, compiler)
-    launch = kernel.make(_random(kernel.name))
+    launch = kernel.make(random_for(kernel.name))
     for plan in adversaries(SCHEDULES if compiler == "nvrtc" else 2):
         result = _run(ptx, launch, plan)
         assert not result.findings, text_of(result)
@@ -70,7 +65,7 @@ def test_right_and_clean(kernel: Kernel, compiler: str) -> None:
 def test_seeded_fault_is_found(kernel: Kernel, fault: Fault) -> None:
     text = kernel.defines + fault.apply(kernel_text(kernel.text_name))
     ptx = ptx_of(text, kernel.target)
-    launch = kernel.make(_random(kernel.name))
+    launch = kernel.make(random_for(kernel.name))
     found: set[Kind] = set()
     for plan in adversaries(3):
         found |= {finding.kind for finding in _run(ptx, launch, plan).findings}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from prismc.emulator.api import run_ptx
 from prismc.emulator.profile import Profile, WaitProfile
 from prismc.emulator.profile_report import page_of_profile, record_of_profile, text_of_profile
 from prismc.emulator.schedule import Plan, adversaries
+from support.numbers import random_for
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BY_NAME = {kernel.name: kernel for kernel in (*KERNELS, *MORE_KERNELS)}
@@ -34,7 +34,7 @@ UNEVEN = """extern "C" __global__ void uneven(const int* x, int* y, int n) {
 def _profile(name: str, plan: Plan) -> Profile:
     kernel = BY_NAME[name]
     ptx = ptx_of(kernel.defines + kernel_text(kernel.text_name), kernel.target)
-    launch = kernel.make(np.random.default_rng(zlib.crc32(name.encode())))
+    launch = kernel.make(random_for(name))
     result = run_ptx(
         ptx, None, launch.grid, launch.block, launch.args, cluster=launch.cluster,
         dynamic_shared=launch.dynamic_shared, plan=plan, profile=True,

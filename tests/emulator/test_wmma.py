@@ -9,6 +9,7 @@ import pytest
 
 from prismc.emulator.api import run_ptx
 from prismc.emulator.report import text_of
+from support.numbers import bf16_bits
 
 Array = np.ndarray
 
@@ -37,12 +38,9 @@ _TEXT = """
 """
 
 
-def _bf16(values: Array) -> Array:
-    return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-
-
 _STORE = {
-    "f16": lambda x: x.astype(np.float16), "bf16": _bf16, "tf32": lambda x: x.astype(np.float32),
+    "f16": lambda x: x.astype(np.float16), "bf16": bf16_bits,
+    "tf32": lambda x: x.astype(np.float32),
     "s8": lambda x: x.astype(np.int8), "u8": lambda x: np.abs(x).astype(np.uint8),
     "f64": lambda x: x.astype(np.float64),
 }  # fmt: skip

@@ -7,13 +7,11 @@ without it, the emulator finds a fault.
 
 from __future__ import annotations
 
-import zlib
-
-import numpy as np
 import pytest
 
 from examples.launches import EXAMPLES, LAUNCHES, Launch, example, small_example
 from prismc.emulator.schedule import Order, Plan, adversaries
+from support.numbers import random_for
 from support.running import Compiled
 
 SCHEDULES = {
@@ -50,10 +48,6 @@ FAULTY_RUNS = 5
 SLOW_RUNS = 1
 
 
-def _random(name: str) -> np.random.Generator:
-    return np.random.default_rng(zlib.crc32(name.encode()))
-
-
 def _check(program: Compiled, launch: Launch, plan: Plan) -> None:
     assert launch.run(program, plan) == ""
 
@@ -83,7 +77,7 @@ def test_arrays_stay_in_registers(name: str) -> None:
     ],
 )
 def test_chosen_sizes(name: str, sizes: tuple[int, ...], plan: Plan) -> None:
-    _check(example(name), LAUNCHES[name].make(_random(name), *sizes), plan)
+    _check(example(name), LAUNCHES[name].make(random_for(name), *sizes), plan)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +89,7 @@ def test_chosen_sizes(name: str, sizes: tuple[int, ...], plan: Plan) -> None:
     ],
 )
 def test_random_sizes_and_schedules(name: str, number: int) -> None:
-    random = _random(f"{name} {number}")
+    random = random_for(f"{name} {number}")
     sizes = [int(random.integers(1, most, endpoint=True)) for most in LAUNCHES[name].largest]
     plan = adversaries(RANDOM_RUNS, seed=number)[number]
     _check(small_example(name), LAUNCHES[name].launch_small(random, *sizes), plan)
@@ -103,7 +97,7 @@ def test_random_sizes_and_schedules(name: str, number: int) -> None:
 
 @pytest.mark.parametrize(("order", "kind"), [(Order.TOGETHER, 2), (Order.RANDOM, 1)])
 def test_prefix_scan_of_many_blocks_with_the_last_first(order: Order, kind: int) -> None:
-    launch = LAUNCHES["prefix_scan"].make(_random("many"), 200 * 4096 - 77, kind)
+    launch = LAUNCHES["prefix_scan"].make(random_for("many"), 200 * 4096 - 77, kind)
     _check(example("prefix_scan"), launch, Plan(order=order, seed=5, high_blocks_first=True))
 
 
@@ -111,14 +105,14 @@ def test_prefix_scan_of_many_blocks_with_the_last_first(order: Order, kind: int)
 def test_tf32_matmul_for_another_target(sizes: tuple[int, ...]) -> None:
     program = example("tf32_matmul", "sm_90a")
     assert "mma.sync.aligned.m16n8k8" in program.ptx
-    _check(program, LAUNCHES["tf32_matmul"].make(_random("sm_90a"), *sizes), Plan())
+    _check(program, LAUNCHES["tf32_matmul"].make(random_for("sm_90a"), *sizes), Plan())
 
 
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_no_operation_can_be_dropped(name: str) -> None:
     sizes = LAUNCHES[name]
     faulty = [each for each in (sizes.faulty, sizes.faulty_too) if each]
-    launches = [sizes.launch_small(_random(name), *each) for each in faulty]
+    launches = [sizes.launch_small(random_for(name), *each) for each in faulty]
     plans = adversaries(SLOW_RUNS if sizes.is_slow else FAULTY_RUNS)
     for number in small_example(name).checked.plan.numbers():
         program = small_example(name, (number,))

@@ -6,13 +6,12 @@ These take minutes: `make nightly` runs them; the suite has a few of each in `te
 
 from __future__ import annotations
 
-import zlib
-
 import numpy as np
 import pytest
 
 from examples.launches import LAUNCHES, small_example
 from prismc.emulator.schedule import Copies, Order, Plan
+from support.numbers import random_for
 
 pytestmark = pytest.mark.nightly
 
@@ -29,7 +28,7 @@ PLANS = {
 def _sizes(name: str) -> list[tuple[int, ...]]:
     """Ragged sizes: half of them spread evenly, the others on a scale of powers of two, so that
     small ones and those beside a tile's edge are among them."""
-    random = np.random.default_rng(zlib.crc32(f"many {name}".encode()))
+    random = random_for(f"many {name}")
     largest = LAUNCHES[name].largest
     even = [tuple(int(random.integers(1, n, endpoint=True)) for n in largest) for _ in range(SIZES)]
     for number in range(0, SIZES, 2):

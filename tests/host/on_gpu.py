@@ -18,6 +18,7 @@ from prismc.cli.main import run
 from prismc.driver.gpu import device
 from prismc.driver.gpu.arrays import dense_strides
 from prismc.testing import LoadError, RunError
+from support.numbers import bf16_bits
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAM = """
@@ -216,7 +217,7 @@ def test_other_refusals() -> None:
 def test_dlpack_and_bf16(tmp_path: Path) -> None:
     (tmp_path / "s.prism").write_text(PROGRAM)
     kernel = prismc.load(str(tmp_path / "s.prism")).scale
-    bits = (X[:64].view(np.uint32) >> 16).astype(np.uint16)
+    bits = bf16_bits(X[:64])
     x, y = Tensor(bits, type=(4, 16)), Array(np.zeros(64, np.float32))
     kernel[2](64, 1.5, x, y, stream=0)
     assert x.asked == 1
@@ -235,7 +236,7 @@ def test_defines_and_targets(tmp_path: Path) -> None:
     )
     (tmp_path / "s.prism").write_text(text)
     path = str(tmp_path / "s.prism")
-    bits = (X[:64].view(np.uint32) >> 16).astype(np.uint16)
+    bits = bf16_bits(X[:64])
     y = Array(np.zeros(64, np.float32))
     chosen = prismc.load(path, target="sm_80", defines={"N": 6, "HALF": True})
     chosen.scale[2](64, 1.0, Tensor(bits, type=(4, 16)), y)

@@ -6,7 +6,6 @@ The programs run on the CPU driver, which executes the PTX that they load; NumPy
 from __future__ import annotations
 
 import json
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from prismc.backend.host.interface import HostKernel, HostModule
 from prismc.diagnostics.sink import Sink
 from prismc.driver.running import DTYPES
 from prismc.source.span import NOWHERE
+from support.numbers import random_for
 
 PREFACE = """\
 #include <cstdio>
@@ -129,8 +129,7 @@ def test_examples_compute_what_numpy_does(driver: Path, tmp_path: Path) -> None:
     for name in LAUNCHES:
         build(EXAMPLES / f"{name}.prism", tmp_path, targets=(_target(name),))
     launches = {
-        name: sizes.make(np.random.default_rng(zlib.crc32(name.encode())), *sizes.chosen[-1])
-        for name, sizes in LAUNCHES.items()
+        name: sizes.make(random_for(name), *sizes.chosen[-1]) for name, sizes in LAUNCHES.items()
     }
     kernels = {
         name: _kernel(json.loads((tmp_path / f"{name}.json").read_text())["kernels"], launch)

@@ -12,13 +12,10 @@ import pytest
 from host.support import ROOT, printed_by, require
 from prismc.cli.main import run
 
+pytestmark = pytest.mark.usefixtures("in_folder")
+
 # The plugin is named on the command line, whether or not it is installed as an entry point.
 PLUGIN = {"PYTHONPATH": str(ROOT / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_project_for_make(prismc: Path, tmp_path: Path) -> None:

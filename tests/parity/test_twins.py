@@ -4,11 +4,11 @@ compute what NumPy does. A twin that does less would be no measure."""
 from __future__ import annotations
 
 import sys
-import zlib
 from pathlib import Path
 
-import numpy as np
 import pytest
+
+from support.numbers import random_for
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -47,7 +47,7 @@ def test_every_example_has_a_twin() -> None:
 )
 def test_a_twin_computes_what_numpy_does(name: str) -> None:
     pair = EXAMPLES[name]
-    random = np.random.default_rng(zlib.crc32(name.encode()))
+    random = random_for(name)
     launches = (LAUNCHES[name].make(random, *sizes) for sizes in reversed(LAUNCHES[name].chosen))
     launch = next(each for each in launches if each.kernel in (None, pair.kernel))
     (plan,) = adversaries(1)

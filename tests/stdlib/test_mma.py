@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.numbers import bf16_bits
 from support.running import compile_texts
 
 TF32 = """
@@ -70,17 +71,13 @@ def test_tf32() -> None:
     assert np.array_equal(found, a @ b + 1)
 
 
-def _bf16(values: np.ndarray) -> np.ndarray:
-    return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
-
-
 @pytest.mark.parametrize("name", ["f16", "bf16", "i8"])
 def test_packed(name: str) -> None:
     depth = 32 if name == "i8" else 16
     a, b = matrices(depth)
     encode = {
         "f16": lambda values: np.ascontiguousarray(values, np.float16),
-        "bf16": _bf16,
+        "bf16": bf16_bits,
         "i8": lambda values: np.ascontiguousarray(values, np.int8),
     }[name]
     text = PACKED.format(

@@ -12,7 +12,7 @@ from prismc.checker.types.fold import (
     fold_integers,
     fold_unary,
 )
-from prismc.checker.types.model import ArrayType, ScalarType, Type
+from prismc.checker.types.model import ArrayType, Type, scalar_of
 from prismc.checker.types.numbers import Number, convert, is_convertible
 from prismc.hardware.scalars import Kind, Scalar
 
@@ -148,7 +148,7 @@ class Evaluator:
                     raise NotKnown
                 return _number(values[variable])
             case typed.Unary(operator=sign, operand=operand):
-                return fold_unary(sign, self._value(operand, values), _scalar(operand.type))
+                return fold_unary(sign, self._value(operand, values), scalar_of(operand.type))
             case typed.Binary(operator=sign, left=left, right=right):
                 one, other = self._value(left, values), self._value(right, values)
                 return _operate(sign, one, other, left.type)
@@ -172,12 +172,8 @@ def _number(value: Any) -> Number:
     raise NotKnown
 
 
-def _scalar(of: Type) -> Scalar | None:
-    return of.scalar if isinstance(of, ScalarType) else None
-
-
 def _require(of: Type) -> Scalar:
-    scalar = _scalar(of)
+    scalar = scalar_of(of)
     if scalar is None:
         raise NotKnown
     return scalar

@@ -84,6 +84,11 @@ BOOLEAN = ScalarType(scalar=BOOL)
 INT = ScalarType(scalar=I32)
 
 
+def scalar_of(of: Type) -> Scalar | None:
+    """The scalar that a type is, if it is one."""
+    return of.scalar if isinstance(of, ScalarType) else None
+
+
 def size_of(of: Type) -> int:
     """Bytes of one value in memory; 8 for a pointer.
 

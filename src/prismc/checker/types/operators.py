@@ -21,14 +21,14 @@ from prismc.checker.types.fold import (
     fold_integers,
     fold_unary,
 )
-from prismc.checker.types.model import BOOLEAN, INT, LiteralType, ScalarType, Type
+from prismc.checker.types.model import BOOLEAN, INT, LiteralType, ScalarType, Type, scalar_of
 from prismc.checker.types.numbers import Number
 from prismc.checker.types.show import show
 from prismc.checker.types.type_expressions import TypeExpressions
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
 from prismc.hardware.groups import Perspective
-from prismc.hardware.scalars import BF16, F16, F32, F64, Kind, Scalar
+from prismc.hardware.scalars import BF16, F16, F32, F64, Kind
 from prismc.source.span import Span
 
 _ARITHMETIC_FLOATS = (F16, BF16, F32, F64)
@@ -56,7 +56,7 @@ class Operators(TypeExpressions):
         if sign != "not" and not _unary_takes(sign, operand.type):
             return self._refuse_operator(node.span, sign, operand)
         if isinstance(operand, typed.Constant):
-            value = fold_unary(sign, operand.value, _scalar(operand.type))
+            value = fold_unary(sign, operand.value, scalar_of(operand.type))
             return self.constant(node.span, operand.type, value)
         if sign == "+":
             return operand
@@ -190,7 +190,7 @@ class Operators(TypeExpressions):
             return self.constant(span, BOOLEAN, COMPARISONS[sign](left.value, right.value))
         if isinstance(left.type, LiteralType) and isinstance(right.type, LiteralType):
             return self._folded_literals(sign, left, right, span)
-        scalar = _scalar(left.type)
+        scalar = scalar_of(left.type)
         assert scalar is not None, "operators take scalars"
         value: Number
         if scalar.kind is Kind.BOOL:
@@ -235,7 +235,7 @@ class Operators(TypeExpressions):
         for side in (left, right):
             if not _is_integer(side.type):
                 return self._refuse_operator(side.span, sign, self.settled(side))
-        scalar = _scalar(left.type)
+        scalar = scalar_of(left.type)
         bits = scalar.bits if scalar else _LITERAL_SHIFT
         if not isinstance(right, typed.Constant):
             return typed.Binary(
@@ -386,10 +386,6 @@ def _compare(sign: str, left: Perspective, right: Perspective) -> bool:
             return left != right and left.is_broader_or_equal(right)
 
 
-def _scalar(of: Type) -> Scalar | None:
-    return of.scalar if isinstance(of, ScalarType) else None
-
-
 def _is_integer(of: Type) -> bool:
     if isinstance(of, LiteralType):
         return not of.is_float
@@ -432,7 +428,7 @@ def _advice(sign: str, of: Type) -> str:
 def _wider(left: Type, right: Type) -> str | None:
     """The type to convert to: the float of the two, or else the wider one."""
     if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
-        one, other = _scalar(default_type(left)), _scalar(default_type(right))
+        one, other = scalar_of(default_type(left)), scalar_of(default_type(right))
     else:
         one, other = left.scalar, right.scalar
     if one is None or other is None or Kind.BOOL in (one.kind, other.kind):
