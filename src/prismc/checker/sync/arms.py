@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from prismc.checker.sync.conflicts import Conflict
-from prismc.checker.sync.coverage import ranges_of, threads_in
+from prismc.checker.sync.coverage import first_thread, ranges_of, threads_in
 from prismc.checker.sync.forms import Coefficient
 from prismc.checker.sync.graph import (
     Arms,
@@ -16,10 +16,12 @@ from prismc.checker.sync.graph import (
     Node,
     Region,
     Sequence,
+    groups_of,
     sequences_of,
 )
 from prismc.checker.sync.units import accesses_of
 from prismc.hardware.asynchronous import Completion
+from prismc.hardware.groups import BLOCK
 from prismc.hardware.primitives import WARP_THREADS
 
 Chain = tuple[tuple[Node, int], ...]
@@ -190,6 +192,15 @@ def _is_of_products(node: Node) -> bool:
     return isinstance(node, Region) and any(
         isinstance(last, Commit) and last.queue is queue for last in node.body
     )
+
+
+def part_of(units: tuple[int, ...], threads: int, block: int) -> int | None:
+    """Some threads of units of code, counted in their unit, or in their block where a unit has
+    several; None if they are others in each."""
+    if 0 < block < units[0].bit_count():
+        units = groups_of(units, BLOCK, block)
+    parts = {(unit & threads) >> first_thread(unit) for unit in units}
+    return parts.pop() if len(parts) == 1 else None
 
 
 def touches(node: Node, numbers: frozenset[int]) -> bool:

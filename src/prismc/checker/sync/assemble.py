@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Sequence as List
 from types import MappingProxyType
 
+from prismc.checker.sync.arms import part_of
 from prismc.checker.sync.between import GridBarrier
 from prismc.checker.sync.choose import (
     Hardware,
@@ -22,7 +23,7 @@ from prismc.checker.sync.choose import (
     number_barriers,
 )
 from prismc.checker.sync.conflicts import Conflict
-from prismc.checker.sync.coverage import BULK_WRITES, first_thread, ranges_of
+from prismc.checker.sync.coverage import BULK_WRITES, ranges_of
 from prismc.checker.sync.graph import (
     Arms,
     Commit,
@@ -36,6 +37,7 @@ from prismc.checker.sync.graph import (
     sequences_of,
 )
 from prismc.checker.sync.lag import Lag
+from prismc.checker.sync.loads import arrivers_of
 from prismc.checker.sync.mbarriers import (
     arrives_by_warp,
     group_mbarriers,
@@ -366,18 +368,28 @@ def _of_loads(
     barrier = planned.loads[loads]
     (mbarrier, slot), reasons = hardware.split[barrier], planned.waits.get(node, ())
     is_wait = isinstance(node, Wait)
+    threads = region.threads if isinstance(node, Wait) else arrivers_of(node, region)
+    is_part = threads != region.threads
     return SyncOperation(
         number=0,
         kind=SyncKind.MBARRIER_WAIT if is_wait else SyncKind.EXPECT_BYTES,
         position=node.before,
-        participants=_everyone_in(region),
+        participants=replace(_everyone_in(region), ranges=ranges_of(threads) if is_part else ()),
         lanes=0,
         count=mbarrier.arrivals,
         barrier=mbarrier.number,
         at=reasons[0].later.at if reasons else node.span,
         edges=edges_of(planned, reasons),
         slot=slot,
+        part=_part(region, threads, planned) if is_part else (),
     )
+
+
+def _part(region: Region, threads: int, planned: Planned) -> tuple[tuple[int, int], ...]:
+    """The threads of an operation, in code of more, as this code counts them."""
+    part = part_of(region.units, threads, planned.graph.block)
+    assert part is not None, "units are alike"
+    return ranges_of(part)
 
 
 def _of_grid(node: GridBarrier, planned: Planned) -> SyncOperation:
@@ -436,7 +448,7 @@ def _at_split_barrier(
         edges=edges_of(planned, reasons),
         unit=unit_of_barrier(planned.graph, barrier),
         slot=slot,
-        part=ranges_of(threads >> first_thread(region.threads)) if is_part else (),
+        part=_part(region, threads, planned) if is_part else (),
     )
 
 

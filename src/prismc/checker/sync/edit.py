@@ -9,16 +9,18 @@ from prismc.checker.sync.graph import Arms, Choice, Loop, Node, Region, Sequence
 from prismc.source.record import Record, replace
 
 _NONE: Mapping[Node, Sequence] = MappingProxyType({})
+_SAME: Mapping[Node, Node] = MappingProxyType({})
 
 
 class Edits(Record):
     """Nodes to put in front of and behind others, and at the end of loops' bodies; nodes to take
-    out."""
+    out, and steps to put in the places of others."""
 
     before: Mapping[Node, Sequence] = _NONE
     after: Mapping[Node, Sequence] = _NONE
     ends: Mapping[Node, Sequence] = _NONE
     without: Collection[Node] = ()
+    instead: Mapping[Node, Node] = _SAME
 
 
 def joined_edits(edits: Iterable[Edits]) -> Edits:
@@ -27,12 +29,14 @@ def joined_edits(edits: Iterable[Edits]) -> Edits:
     after: dict[Node, Sequence] = {}
     ends: dict[Node, Sequence] = {}
     without: list[Node] = []
+    instead: dict[Node, Node] = {}
     for one in edits:
         for joined, new in ((before, one.before), (after, one.after), (ends, one.ends)):
             for node, nodes in new.items():
                 joined[node] = (*joined.get(node, ()), *nodes)
         without += one.without
-    return Edits(before=before, after=after, ends=ends, without=without)
+        instead |= one.instead
+    return Edits(before=before, after=after, ends=ends, without=without, instead=instead)
 
 
 def edited(nodes: Sequence, edits: Edits) -> Sequence:
@@ -78,7 +82,7 @@ class _Editor:
             case Choice(arms=(first, second)):
                 return replace(node, arms=(self.sequence(first), self.sequence(second)))
             case _:
-                return node
+                return self._edits.instead.get(node, node)
 
     def _region(self, region: Region) -> Region:
         made = replace(region, body=self.sequence(region.body))

@@ -195,9 +195,11 @@ class Step(Node):
 
 
 class Commit(Step):
-    """The end of an asynchronous scope: what it has put into `queue` is a group from here on."""
+    """The end of an asynchronous scope: what it has put into `queue` is a group from here on. Of
+    bulk loads `arrivers` are the threads that arrive; 0: all of the code."""
 
     queue: Queue
+    arrivers: int = 0
 
 
 class Wait(Step):

@@ -1,7 +1,7 @@
 """Bulk loads: copies that an mbarrier counts, byte by byte (PTX ISA, "cp.async.bulk").
 
 All scopes that fill the same memory complete at one mbarrier, a phase for each time that one of
-them runs: the thread that issues the loads arrives and says how many bytes come, and whoever
+them runs: who issues the loads arrives and says how many bytes come, and whoever
 touches the memory waits for the phase. On every path there is one wait for each phase: a wait too
 many would wait for ever, one too few would leave the parity behind. As with split barriers the
 phase counts as memory, which arrivals update and waits read: nobody may arrive for a phase before
@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 
+from prismc.checker.sync.arms import part_of
 from prismc.checker.sync.coverage import Queue
 from prismc.checker.sync.edit import Edits, edited
 from prismc.checker.sync.graph import (
+    Access,
     Arms,
     Choice,
     Commit,
@@ -112,13 +114,28 @@ def _issues(node: Node, commit: Commit) -> bool:
 
 
 def with_equal_arrivals(graph: Graph) -> Graph:
-    """The code with all arrivals for the same loads in code of the same threads, for an mbarrier
-    counts as many each time. Where scopes differ, each of them ends at its own level."""
-    arriving: dict[Queue, set[int]] = {}
+    """The code with as many arrivals for the same loads each time, for an mbarrier counts them.
+
+    Those who issue the loads arrive, if they are the same in all scopes that fill the same memory;
+    else all threads of the code do, which is that of the scopes themselves where the narrower code
+    that issues their loads differs.
+    """
+    arriving: dict[Loads, list[tuple[Region, Commit]]] = {}
     for region, node in regions_of(graph.top):
         if isinstance(node, Commit) and isinstance(node.queue, Loads):
-            arriving.setdefault(node.queue, set()).add(region.threads)
-    uneven = {queue for queue, threads in arriving.items() if len(threads) > 1}
+            arriving.setdefault(node.queue, []).append((region, node))
+    elected: dict[Node, Node] = {}
+    uneven: set[Queue] = set()
+    for loads, found in arriving.items():
+        threads, *others = {_issuers(region, commit, graph.block) for region, commit in found}
+        if threads and not others:
+            elected |= {
+                commit: replace(commit, arrivers=threads)
+                for region, commit in found
+                if threads != region.threads
+            }
+        elif len({region.threads for region, _ in found}) > 1:
+            uneven.add(loads)
     after: dict[Node, Sequence] = {}
     without: set[Node] = set()
     for child, commit in _inner_arrivals(graph.top) if uneven else ():
@@ -126,8 +143,20 @@ def with_equal_arrivals(graph: Graph) -> Graph:
             place = replace(commit.before, anchor=child.before.anchor)
             after[child] = (*after.get(child, ()), replace(commit, before=place))
             without.add(commit)
-    body = edited(graph.top.body, Edits(after=after, without=without))
-    return replace(graph, top=replace(graph.top, body=body)) if without else graph
+    edits = Edits(after=after, without=without, instead=elected)
+    if not without and not elected:
+        return graph
+    return replace(graph, top=replace(graph.top, body=edited(graph.top.body, edits)))
+
+
+def _issuers(region: Region, commit: Commit, block: int) -> int:
+    """The threads that may issue what an arrival in code of `region` is for; 0 if they are not the
+    same of each unit."""
+    issuers = 0
+    for event in commit.events:
+        if isinstance(event, Access):
+            issuers |= event.footprint.threads & region.threads
+    return issuers if part_of(region.units, issuers, block) is not None else 0
 
 
 def _inner_arrivals(top: Region) -> Iterator[tuple[Node, Commit]]:
@@ -239,22 +268,28 @@ def _same(node: Node, ends: Iterable[State | None]) -> State | None:
 
 def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
     """The barrier of loads that all threads of some code wait for. Raises Unbalanced where the
-    waits stand in code of different threads, each of which would see some of the phases only."""
+    waits stand in code of different threads, each of which would see some of the phases only, or
+    where others arrive."""
     around = [region for region, node in regions_of(graph.top) if _waits_for(node, loads)]
     region = around[0] if around else graph.top
     for other in around:
         if other.units != region.units:
             raise Unbalanced(other)
     issued = [access for access in accesses_of(graph.top.body) if access.queue == loads]
-    arriving = [region.threads for region, node in regions_of(graph.top) if _ends(node, loads)]
-    for other, node in regions_of(graph.top):
-        if _ends(node, loads) and other.threads != arriving[0]:
+    arriving = [
+        (node, arrivers_of(node, code))
+        for code, node in regions_of(graph.top)
+        if isinstance(node, Commit) and node.queue == loads
+    ]
+    first = arriving[0][1]
+    for node, threads in arriving:
+        if threads != first:
             raise Unbalanced(node)
     blocks = groups_of(region.units, BLOCK, graph.block)
     return SplitBarrier(
         phase=Phase(name=loads.content, span=region.span),
         units=blocks if region.has_whole(graph.block) else region.units,
-        arrivers=arriving[0],
+        arrivers=first,
         waiters=region.threads,
         bits=(),
         has_credit=has_credit,
@@ -269,10 +304,10 @@ def _waits_for(node: Node, loads: Loads) -> bool:
     return isinstance(node, Wait) and node.queue == loads
 
 
-def _ends(node: Node, loads: Loads) -> bool:
-    """Whether a node is the arrival of loads. All threads of its code arrive, also those that a
-    condition around the loads leaves out."""
-    return isinstance(node, Commit) and node.queue == loads
+def arrivers_of(commit: Commit, region: Region) -> int:
+    """The threads that arrive for loads in code of `region`, also where a condition leaves the
+    loads out."""
+    return commit.arrivers or region.threads
 
 
 def regions_of(region: Region) -> Iterator[tuple[Region, Node]]:

@@ -138,7 +138,7 @@ class SyncOperation(Record):
     that is written as one step (`turns`) it counts from the slot of the iteration. An operation
     that `is_behind` is for the iteration before, if there is one. One that stands at a loop for the
     threads [start, end) of its code alone, which run a copy of it, names them as its `arm`. Where
-    only some threads of its code run it, whole warps, `part` are their ranges [start, end).
+    only some threads of its code run it, `part` are their ranges [start, end) in that code.
     """
 
     number: int

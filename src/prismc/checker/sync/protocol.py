@@ -74,6 +74,8 @@ def _teams(graph: Graph, places: Places) -> list[int]:
     for node in nodes:
         if isinstance(node, Arrive | Await):
             units += (*node.barrier.units, node.barrier.arrivers, node.barrier.waiters)
+        if isinstance(node, Commit):
+            units.append(node.arrivers)
     for unit in dict.fromkeys((*units, *_units_of(graph.top, places))):
         found = [part for mask in found for part in (mask & unit, mask & ~unit) if part]
     return found
@@ -159,10 +161,13 @@ class _Writer:
                 barrier = node.barrier
                 act = Act.MEET if barrier.meets else Act.WAIT
                 yield from self._half(node, barrier, act, barrier.waiters & team)
-            case Commit(queue=Loads() as loads) | Wait(queue=Loads() as loads):
+            case Commit(queue=Loads() as loads, arrivers=arrivers):
                 if loads in self._loads:
-                    act = Act.ARRIVE if isinstance(node, Commit) else Act.WAIT
-                    yield from self._half(node, self._loads[loads], act, team)
+                    threads = arrivers & team if arrivers else team
+                    yield from self._half(node, self._loads[loads], Act.ARRIVE, threads)
+            case Wait(queue=Loads() as loads):
+                if loads in self._loads:
+                    yield from self._half(node, self._loads[loads], Act.WAIT, team)
             case GridBarrier():
                 self.gates.setdefault(
                     "grid", Gate(name="the barrier of the grid", count=unit.bit_count())

@@ -241,12 +241,14 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
 
 
 def _who(operation: SyncOperation) -> str:
-    """`block[1]`, or `threads 32..127 of block[1]`."""
-    whole = str(operation.participants.perspective)
+    """`block[1]`, or `thread 0 of block[1]`, `threads 32..127 of block[1]`."""
+    whole, ranges = str(operation.participants.perspective), operation.participants.ranges
     if not operation.part:
         return whole
-    ranges = (f"{start}..{end - 1}" for start, end in operation.participants.ranges)
-    return f"threads {', '.join(ranges)} of {whole}"
+    if len(ranges) == 1 and ranges[0][1] - ranges[0][0] == 1:
+        return f"thread {ranges[0][0]} of {whole}"
+    words = (f"{start}..{end - 1}" for start, end in ranges)
+    return f"threads {', '.join(words)} of {whole}"
 
 
 def _instruction(operation: SyncOperation, ptx: str) -> str:

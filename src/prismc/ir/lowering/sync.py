@@ -18,6 +18,7 @@ from prismc.checker.sync.plan import (
     Where,
 )
 from prismc.hardware.asynchronous import Completion
+from prismc.hardware.primitives import MOST_THREADS
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.positions import Hidden
@@ -122,10 +123,9 @@ def _apply(frame: Frame, operation: SyncOperation) -> None:
 
 
 def _apply_in_part(frame: Frame, operation: SyncOperation) -> None:
-    """Build an operation for some of the threads of the code; a class of warps that has a copy of
-    it is in one of these parts, or in none."""
+    """Build an operation for some of the threads of the code, or of a copy for a class of these."""
     builder, index = frame.builder, frame.position.thread
-    only = frame.only or Class(0, index.limit)
+    only = frame.only or Class(0, index.limit or MOST_THREADS)
     met = [(start, end) for start, end in operation.part if start < only.end and only.start < end]
     if any(start <= only.start and only.end <= end for start, end in met):
         builder.add(_operation(frame, operation))
