@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -202,6 +203,26 @@ def test_usage(prismc: Runner, arguments: list[str]) -> None:
     assert ran.code == 2
     assert ran.out == ""
     assert "Error: " in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("chekc good.prism", "No such command 'chekc'. Did you mean 'check'?"),
+        ("zzz", "No such command 'zzz'."),
+        ("doc std.wrap", "no module `std.wrap`; did you mean `std.warp`?"),
+        ("doc std.nothing", "no module `std.nothing`; there are std.atomic, std.block, "),
+        ("build good.prism -o k.ptx --emit ptx --emit cubin", "a folder, `-o k/`"),
+        ("build good.prism -o k.cubin --target sm_80 --target sm_90", "`k.cubin` names one output"),
+        ("build good.prism bad.prism -o k.ptx", "names one output, and there are several"),
+        ("build good.prism -o ''", "`-o` names no output"),
+    ],
+)
+def test_usage_that_is_nearly_right(prismc: Runner, line: str, says: str) -> None:
+    ran = prismc(*shlex.split(line))
+    assert ran.code == 2
+    assert says in ran.err
+    assert sorted(Path().iterdir()) == [Path("bad.prism"), Path("good.prism")]
 
 
 def test_explain(prismc: Runner) -> None:

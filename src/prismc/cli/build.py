@@ -223,6 +223,8 @@ def _places(
     file: str, out: str | None, targets: list[Target], kinds: list[Emit], *, is_alone: bool
 ) -> Place:
     """Where each output of a file goes; `is_alone` says that there is no other file."""
+    if out == "":
+        raise click.UsageError("`-o` names no output")
     count = sum(1 if kind.is_joint else len(targets) for kind in kinds)
     if out == TO_STANDARD_OUTPUT:
         if count > 1 or not is_alone:
@@ -237,8 +239,7 @@ def _places(
         stubs = Path(out).with_suffix(Emit.STUBS.suffix)
         return lambda target, kind: stubs if kind is Emit.STUBS and count > 1 else Path(out)
     folder = source.parent if out is None else Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise click.UsageError(f"several outputs go to a folder, and `{out}` is a file")
+    _require_folder(folder, out)
 
     def place(target: Target | None, kind: Emit) -> Path:
         middle = target.name if target is not None and len(targets) > 1 else ""
@@ -248,6 +249,18 @@ def _places(
         for target in [None] if kind.is_joint else targets:
             keep_source(source, place(target, kind))
     return place
+
+
+def _require_folder(folder: Path, out: str | None) -> None:
+    """Several outputs go to a folder, which may still be made: but not by the name of a file."""
+    if folder.is_dir():
+        return
+    if folder.exists():
+        raise click.UsageError(f"several outputs go to a folder, and `{out}` is a file")
+    if folder.suffix in {kind.suffix for kind in Emit} and not str(out).endswith("/"):
+        raise click.UsageError(
+            f"`{out}` names one output, and there are several: name a folder, `-o {folder.stem}/`"
+        )
 
 
 def show_reports(reports: Sequence[KernelReport]) -> None:

@@ -15,9 +15,11 @@ from prismc.cli.options import (
     target_option,
 )
 from prismc.cli.render import show_page, show_problems
+from prismc.diagnostics.suggest import did_you_mean
 from prismc.driver.documentation import document_file
 from prismc.driver.inputs import open_root
 from prismc.driver.session import Session
+from prismc.frontend.standard import standard_modules
 from prismc.source.resources import stdlib_folder
 
 _STANDARD = "std."
@@ -42,6 +44,10 @@ def doc(
     """
     place, title = file, Path(file).stem
     if file.startswith(_STANDARD) and not Path(file).exists():
+        if file not in standard_modules():
+            listed = f"there are {', '.join(standard_modules())}"
+            advice = did_you_mean(file, standard_modules(), listed)
+            raise click.UsageError(f"the standard library has no module `{file}`; {advice}")
         place, title = str(stdlib_folder() / f"{file.removeprefix(_STANDARD)}.prism"), file
     session = Session(compiler_options(chosen_targets(targets)[0], defines, include))
     root = open_root(session, place)

@@ -27,7 +27,7 @@ def explain(code: str | None, color: str) -> int:
     if code is None:
         write(sys.stdout, table(("code", "title"), sorted(codes().items())))
         return 0
-    text = page(code.upper())
+    text = page(code.strip().upper())
     if text is None:
         near = ", ".join(islice(similar_codes(code), 5))
         hint = f"did you mean {near}?" if near else "`prismc explain` lists all codes"

@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 from prismc.cli.queries import query_options
+from prismc.diagnostics.suggest import nearest
 from prismc.source.version import VERSION
 
 # Name: the module below `prismc.cli` whose attribute of the same name as the command it is.
@@ -37,6 +38,9 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
+            near = nearest(cmd_name, COMMANDS)
+            if near is not None:
+                ctx.fail(f"No such command '{cmd_name}'. Did you mean '{near}'?")
             return None
         module = import_module(f"prismc.cli.{COMMANDS[cmd_name]}")
         command = getattr(module, COMMANDS[cmd_name])
