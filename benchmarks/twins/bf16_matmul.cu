@@ -42,39 +42,55 @@ extern "C" __global__ __launch_bounds__(128, 1) void bf16_matmul(
     const int t = threadIdx.x, lane = t % 32, wm = t / 32 / 2 * 32, wn = t / 32 % 2 * 32;
     const int r = t / 4, c = t % 4 * 8, steps = (K + DEPTH - 1) / DEPTH;
     float acc[2][4][4] = {};
-    auto fill = [&](int step) {
+    // Computed once: where this thread copies from and to, and where it reads fragments.
+    const bf16 *from_a[2], *from_b[2];
+    int to[2], at_a[2][2], at_b[2][2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        from_a[i] = A + size_t(row + r + i * 32) * K + c;
+        from_b[i] = B + size_t(col + r + i * 32) * K + c;
+        to[i] = swizzled((r + i * 32) * DEPTH + c);
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            at_a[k][i] = swizzled((wm + i * 16 + lane % 16) * DEPTH + k * 16 + lane / 16 * 8);
+            at_b[k][i] = swizzled((wn + i * 16 + lane % 8 + lane / 16 * 8) * DEPTH + k * 16
+                                  + lane / 8 % 2 * 8);
+        }
+    }
+    auto fill = [&](int step, int slot) {
         if (step < steps)
 #pragma unroll
-            for (int i = 0; i < TILE; i += 32) {
-                const int at = swizzled((r + i) * DEPTH + c), k = step * DEPTH;
-                copy_16(&As[step % STAGES][at], A + size_t(row + r + i) * K + k + c);
-                copy_16(&Bs[step % STAGES][at], B + size_t(col + r + i) * K + k + c);
+            for (int i = 0; i < 2; ++i) {
+                copy_16(&As[slot][to[i]], from_a[i] + step * DEPTH);
+                copy_16(&Bs[slot][to[i]], from_b[i] + step * DEPTH);
             }
         asm volatile("cp.async.commit_group;" ::: "memory");
     };
-    for (int step = 0; step < STAGES - 1; ++step) fill(step);
-#pragma unroll STAGES
-    for (int step = 0; step < steps; ++step) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads();
-        fill(step + STAGES - 1);
-        const bf16 *a = As[step % STAGES], *b = Bs[step % STAGES];
+    for (int step = 0; step < STAGES - 1; ++step) fill(step, step);
+    // One step for each slot; those that are too many only wait.
+    for (int first = 0; first < steps; first += STAGES)
 #pragma unroll
-        for (int kk = 0; kk < DEPTH; kk += 16) {
-            unsigned fa[2][4], fb[2][4];
+        for (int slot = 0; slot < STAGES; ++slot) {
+            const int step = first + slot;
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+            __syncthreads();
+            fill(step + STAGES - 1, (slot + STAGES - 1) % STAGES);
+            const bf16 *a = As[slot], *b = Bs[slot];
 #pragma unroll
-            for (int i = 0; i < 2; ++i) {
-                ldmatrix(fa[i], a + swizzled((wm + i * 16 + lane % 16) * DEPTH + kk + lane / 16 * 8));
-                ldmatrix(fb[i], b + swizzled((wn + i * 16 + lane % 8 + lane / 16 * 8) * DEPTH + kk
-                                             + lane / 8 % 2 * 8));
+            for (int kk = 0; kk < DEPTH && step < steps; kk += 16) {
+                unsigned fa[2][4], fb[2][4];
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    ldmatrix(fa[i], a + at_a[kk / 16][i]);
+                    ldmatrix(fb[i], b + at_b[kk / 16][i]);
+                }
+#pragma unroll
+                for (int i = 0; i < 2; ++i)
+#pragma unroll
+                    for (int j = 0; j < 4; ++j)
+                        mma(acc[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
             }
-#pragma unroll
-            for (int i = 0; i < 2; ++i)
-#pragma unroll
-                for (int j = 0; j < 4; ++j)
-                    mma(acc[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
         }
-    }
     float* out = C + size_t(row + wm + lane / 4) * N + col + wn + lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < 2; ++i)

@@ -16,8 +16,10 @@ extern "C" __global__ __launch_bounds__(256, 1) void last_block_sum(
 {
     __shared__ float partial[8];
     __shared__ unsigned last;
+    // Signed: a loop that cannot wrap around is unrolled.
+    const int blocks = gridDim.x, stride = blocks * 256;
     float mine = 0;
-    for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) mine += x[i];
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += stride) mine += x[i];
     const float all = block_sum(mine, partial);
     if (threadIdx.x == 0) {
         sums[blockIdx.x] = all;
@@ -28,7 +30,7 @@ extern "C" __global__ __launch_bounds__(256, 1) void last_block_sum(
     __syncthreads();
     if (last != gridDim.x - 1) return;
     mine = 0;
-    for (int i = threadIdx.x; i < gridDim.x; i += 256) mine += sums[i];
+    for (int i = threadIdx.x; i < blocks; i += 256) mine += sums[i];
     const float everything = block_sum(mine, partial);
     if (threadIdx.x == 0) total[0] = everything;
 }

@@ -3,20 +3,17 @@ extern "C" __global__ __launch_bounds__(32, 1) void tf32_matmul(
     const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N,
     int K)
 {
-    __shared__ float As[16 * 8], Bs[8 * 8], Cs[16 * 8];
+    __shared__ __align__(16) float As[16 * 8], Bs[8 * 8], Cs[16 * 8];
     const int tiles_n = (N + 7) / 8, t = threadIdx.x, r = t / 4, q = t % 4;
     const int row = blockIdx.x / tiles_n * 16, col = blockIdx.x % tiles_n * 8;
     for (int j = 0; j < 4; ++j) Cs[t * 4 + j] = 0;
+    const int ar = t * 4 / 8, ac = t * 4 % 8, br = t * 2 / 8, bc = t * 2 % 8;
     for (int k = 0; k < K; k += 8) {
         __syncwarp();
-        for (int j = 0; j < 4; ++j) {
-            const int i = row + (t * 4 + j) / 8, p = k + (t * 4 + j) % 8;
-            As[t * 4 + j] = i < M && p < K ? A[size_t(i) * K + p] : 0;
-        }
-        for (int j = 0; j < 2; ++j) {
-            const int p = k + (t * 2 + j) / 8, i = col + (t * 2 + j) % 8;
-            Bs[t * 2 + j] = p < K && i < N ? B[size_t(p) * N + i] : 0;
-        }
+        for (int j = 0; j < 4; ++j)
+            As[t * 4 + j] = row + ar < M && k + ac + j < K ? A[size_t(row + ar) * K + k + ac + j] : 0;
+        for (int j = 0; j < 2; ++j)
+            Bs[t * 2 + j] = k + br < K && col + bc + j < N ? B[size_t(k + br) * N + col + bc + j] : 0;
         __syncwarp();
         const unsigned a0 = __float_as_uint(As[r * 8 + q]);
         const unsigned a1 = __float_as_uint(As[(r + 8) * 8 + q]);
@@ -30,8 +27,9 @@ extern "C" __global__ __launch_bounds__(32, 1) void tf32_matmul(
             "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-        float* mine = Cs + r * 8 + q * 2;
-        mine[0] += c[0], mine[1] += c[1], mine[64] += c[2], mine[65] += c[3];
+        float2* mine = reinterpret_cast<float2*>(Cs + r * 8 + q * 2);
+        mine[0] = make_float2(mine[0].x + c[0], mine[0].y + c[1]);
+        mine[32] = make_float2(mine[32].x + c[2], mine[32].y + c[3]);
     }
     __syncwarp();
     for (int j = 0; j < 4; ++j)

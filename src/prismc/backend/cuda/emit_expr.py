@@ -22,6 +22,7 @@ from prismc.backend.cuda.types import (
     lane_field,
     lanes_in_word,
     scalar_of,
+    size_of,
     type_text,
 )
 from prismc.hardware.scalars import (
@@ -41,7 +42,7 @@ from prismc.hardware.scalars import (
 from prismc.ir.core import Op, Value
 from prismc.ir.ops import arithmetic, groups, memory
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, UnaryOperator
-from prismc.ir.types import ScalarType, Type, VectorType
+from prismc.ir.types import PointerType, ScalarType, Type, VectorType
 
 _SIGNS = {
     BinaryOperator.ADD: "+",
@@ -75,6 +76,7 @@ _DIRECT = {BinaryOperator.ADD: "add", BinaryOperator.SUB: "sub", BinaryOperator.
 
 _QUERIES = {
     groups.Query.THREAD_INDEX: "threadIdx.x",
+    groups.Query.WARPGROUP_INDEX: "__shfl_sync(0xffffffffu, threadIdx.x / 128u, 0)",
     groups.Query.BLOCK_INDEX: "blockIdx.x",
     groups.Query.BLOCK_COUNT: "gridDim.x",
 }
@@ -303,14 +305,32 @@ class Expressions:
 
     def descriptor(self, op: memory.Descriptor) -> Expression:
         fields = op.leading >> 4 << 16 | op.stride >> 4 << 32 | op.code << 62
-        place = cpp.prefix("&", cpp.index(self._value(op.pointer), self._value(op.index)))
-        return cpp.call(self._need("matrix_at"), place, cpp.literal(f"0x{fields:x}ull"))
+        return cpp.call(
+            self._need("matrix_at"),
+            self._value(op.pointer),
+            self._bytes_in(op.pointer, op.index),
+            cpp.literal(f"0x{fields:x}ull"),
+        )
 
     def address(self, op: memory.Address) -> Expression:
-        place = cpp.prefix("&", cpp.index(self._value(op.pointer), self._value(op.index)))
-        if op.kind is memory.AddressKind.SHARED:
-            return cpp.cast("unsigned int", cpp.call("__cvta_generic_to_shared", place))
-        return cpp.cast("unsigned long long", place)
+        pointer = self._value(op.pointer)
+        if op.kind is memory.AddressKind.GENERIC:
+            place = cpp.prefix("&", cpp.index(pointer, self._value(op.index)))
+            return cpp.cast("unsigned long long", place)
+        # In bytes, the CUDA compilers keep the address in a loop, not the index beside it.
+        offset = self._bytes_in(op.pointer, op.index)
+        if offset.text != "0":
+            pointer = cpp.binary(cpp.cast("const char *", pointer), "+", offset)
+        return cpp.cast("unsigned int", cpp.call("__cvta_generic_to_shared", pointer))
+
+    def _bytes_in(self, pointer: Value, index: Value) -> Expression:
+        """How many bytes an element of an array in shared memory is behind the first."""
+        of, at = pointer.type, self._value(index)
+        assert isinstance(of, PointerType), "an element is behind a pointer"
+        if at.text == "0":
+            return at
+        size = cpp.literal(f"{size_of(of.element)}u")
+        return cpp.binary(cpp.cast("unsigned int", at), "*", size)
 
     # ------------------------------------------------------------------ groups
 

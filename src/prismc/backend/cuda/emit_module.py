@@ -29,7 +29,8 @@ def emit_module(written: Written, target: Target, name: str) -> CudaModule:
 
 
 def _prelude(written: Written, target: Target) -> str:
-    known = helpers_for(target)
+    has_clusters = any(kernel.cluster > 1 for kernel in written.kernels)
+    known = helpers_for(target, has_clusters=has_clusters)
     needed = frozenset(_with_called(written.helpers, known))
     helpers = [helper.text for name, helper in known.items() if name in needed]
     words = frozenset(

@@ -43,11 +43,17 @@ _LAST_BLOCK = function(
 _TENSOR_MAP = "struct __align__(64) TensorMap { unsigned char bytes[128]; };\n"
 
 # A matrix descriptor: the address in units of 16 bytes, beside the fields that are known. (PTX ISA,
-# "Matrix Descriptor Format".)
-_MATRIX_AT = function(
-    "unsigned long long matrix_at(const void *start, unsigned long long fields)",
-    "unsigned int address = (unsigned int)__cvta_generic_to_shared(start);",
-    "return fields | (address >> 4 & 0x3fffu);",
+# "Matrix Descriptor Format".) It is a sum of 32 bits, so that the matrices of an array share all
+# but one operation. In a cluster an address also tells the block, above its 18 bits.
+_MATRIX_IN_BLOCK, _MATRIX_IN_CLUSTER = (
+    function(
+        "unsigned long long matrix_at(\n"
+        "    const void *array, unsigned int offset, unsigned long long fields)",
+        "unsigned int address = (unsigned int)__cvta_generic_to_shared(array);",
+        f"unsigned int start = (unsigned int)fields + {units} + (offset >> 4);",
+        "return fields >> 32 << 32 | start;",
+    )
+    for units in ("(address >> 4)", "(address >> 4 & 0x3fffu)")
 )
 
 # A cooperative launch has memory of its own for this, whose address the driver puts into two
@@ -279,12 +285,13 @@ _F8_EMULATED = {
 _F8_NATIVE = _f8_native("f8e4m3", "e4m3") | _f8_native("f8e5m2", "e5m2")
 
 
-def helpers_for(target: Target) -> dict[str, Helper]:
+def helpers_for(target: Target, *, has_clusters: bool = False) -> dict[str, Helper]:
     """All helpers as they read on `target`, each after those it calls."""
+    matrix_at = _MATRIX_IN_CLUSTER if has_clusters else _MATRIX_IN_BLOCK
     return (
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | {"last_block": Helper(text=_LAST_BLOCK)}
-        | {"TensorMap": Helper(text=_TENSOR_MAP), "matrix_at": Helper(text=_MATRIX_AT)}
+        | {"TensorMap": Helper(text=_TENSOR_MAP), "matrix_at": Helper(text=matrix_at)}
         | {"cluster_barrier": Helper(text=_CLUSTER_BARRIER)}
         | {"grid_barrier": Helper(text=_GRID_BARRIER)}
         | mbarrier_helpers(target)

@@ -29,6 +29,13 @@ def scalar_of(type: Type) -> Scalar:
     raise TypeError(f"no scalar type: {type}")
 
 
+def size_of(element: ScalarType | VectorType) -> int:
+    """Bytes of an element in memory."""
+    if isinstance(element, VectorType):
+        return element.element.size * element.lanes
+    return element.scalar.size
+
+
 def is_narrow(scalar: Scalar) -> bool:
     """Whether C++ promotes the type to int before it computes."""
     return scalar.is_integer and scalar.bits < 32

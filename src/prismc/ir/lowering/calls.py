@@ -92,10 +92,10 @@ def _hidden(frame: Frame, call: typed.Call, hidden: Hidden) -> Value:
             return frame.loads[0]
         case Hidden.EXPECTED if frame.loads is not None:
             return frame.loads[1]
-        case Hidden.BLOCKS | Hidden.MBARRIERS | Hidden.PHASES | Hidden.COMPLETION | Hidden.EXPECTED:
-            return frame.hidden_value(hidden)
         case Hidden.SHARED:
             return _callee_memory(frame, frame.checked.memory.calls[call.id])
+        case _:
+            return frame.hidden_value(hidden)
 
 
 def _callee_memory(frame: Frame, memory: CallMemory) -> Value:

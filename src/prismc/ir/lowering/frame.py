@@ -11,7 +11,7 @@ from prismc.checker.types import model
 from prismc.checker.types.turns import Turns
 from prismc.checker.types.typed import Instance, Variable
 from prismc.diagnostics.sink import Sink
-from prismc.hardware.groups import BLOCK, Level, Perspective
+from prismc.hardware.groups import BLOCK, WARPGROUP, Level, Perspective
 from prismc.ir.analysis.ranges import Range, Ranges
 from prismc.ir.builder import Builder
 from prismc.ir.core import Function, Op, Value
@@ -170,6 +170,8 @@ class Frame:
                 return entry.block.limit
             case Hidden.BLOCK_THREAD:
                 return self.threads
+            case Hidden.WARPGROUP:
+                return self.threads // WARPGROUP.size
             case _:
                 return 0
 
@@ -190,8 +192,32 @@ class Frame:
         """Which group of `size` units `index` is in."""
         if index.limit and index.limit <= size:
             return self.builder.constant(0)
+        if self._counts_warpgroups(index, size):
+            return self._warpgroups(index, size)
         value = self.index_value(index)
         return value if size == 1 else self.builder.in_group(Part.NUMBER, value, size)
+
+    def _counts_warpgroups(self, index: Index, size: int) -> bool:
+        """Whether `index` is a thread of the block, beyond others perhaps, in whole warpgroups."""
+        return (
+            index.hidden is Hidden.THREAD
+            and self.instance.bound.code.level is not Level.THREAD
+            and size % WARPGROUP.size == 0
+            and self.threads % WARPGROUP.size == 0
+            and all(step.offset % size == 0 and step.modulo == 0 for step in index.steps)
+        )
+
+    def _warpgroups(self, index: Index, size: int) -> Value:
+        """The same from the warpgroup's index, which all threads of a warp are known to share: what
+        is computed from it, such as descriptors, then takes no registers of threads."""
+        value = self.hidden_value(Hidden.WARPGROUP)
+        if size > WARPGROUP.size:
+            value = self.builder.in_group(Part.NUMBER, value, size // WARPGROUP.size)
+        before = sum(step.offset for step in index.steps) // size
+        value = self._number(BinaryOperator.SUB, value, before)
+        if index.limit:
+            self.ranges.set(value, Range(0, -(-index.limit // size) - 1))
+        return value
 
     def unit_index(self, of: Perspective, within: Perspective) -> Value:
         """`id(of)` where `within` speaks: floor of the position by the size."""

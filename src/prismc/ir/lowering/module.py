@@ -27,6 +27,7 @@ from prismc.ir.types import INT, LONG, SHARED_BYTES, UINT, Space, Type
 _QUERIES = {
     Hidden.THREAD: Query.THREAD_INDEX,
     Hidden.BLOCK_THREAD: Query.THREAD_INDEX,
+    Hidden.WARPGROUP: Query.WARPGROUP_INDEX,
     Hidden.BLOCK: Query.BLOCK_INDEX,
     Hidden.BLOCKS: Query.BLOCK_COUNT,
 }

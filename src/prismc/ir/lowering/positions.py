@@ -19,16 +19,17 @@ class Hidden(Enum):
 
     THREAD is the index in the instance of the function's top perspective, or in the block where
     that is a block or more; BLOCK the index among the top's blocks; BLOCKS the number of blocks in
-    the grid; BLOCK_THREAD the index in the block; SHARED the start of the function's shared memory;
-    MBARRIERS the start of the kernel's mbarriers, PHASES the thread's register of their phases;
-    COMPLETION the shared address of the mbarrier that counts bulk loads, EXPECTED how many of their
-    bytes are to come.
+    the grid; BLOCK_THREAD the index in the block, WARPGROUP that of its warpgroup; SHARED the start
+    of the function's shared memory; MBARRIERS the start of the kernel's mbarriers, PHASES the
+    thread's register of their phases; COMPLETION the shared address of the mbarrier that counts
+    bulk loads, EXPECTED how many of their bytes are to come.
     """
 
     THREAD = "thread"
     BLOCK = "block"
     BLOCKS = "blocks"
     BLOCK_THREAD = "block_thread"
+    WARPGROUP = "warpgroup"
     SHARED = "shared"
     MBARRIERS = "mbarriers"
     PHASES = "phases"

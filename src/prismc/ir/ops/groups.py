@@ -8,9 +8,14 @@ from prismc.ir.core import Op, Value
 
 
 class Query(Enum):
-    """THREAD_INDEX in the block; BLOCK_INDEX and BLOCK_COUNT in the grid, counted along x."""
+    """THREAD_INDEX in the block; BLOCK_INDEX and BLOCK_COUNT in the grid, counted along x.
+
+    WARPGROUP_INDEX, in the block, is the same for all threads of a warp, and the CUDA compilers
+    are told so. All of them ask together.
+    """
 
     THREAD_INDEX = "thread.index"
+    WARPGROUP_INDEX = "warpgroup.index"
     BLOCK_INDEX = "block.index"
     BLOCK_COUNT = "block.count"
 
