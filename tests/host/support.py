@@ -17,6 +17,13 @@ from prismc.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[2]
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+# What careful projects add, by the compiler that has it.
+STRICT = {
+    "": ("-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wcast-align", "-Wundef"),
+    "c++": ("-Wold-style-cast", "-Wzero-as-null-pointer-constant"),
+    "gcc-c++": ("-Wuseless-cast", "-Wduplicated-cond", "-Wlogical-op"),
+    "c11": ("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wc++-compat"),
+}
 
 
 class Language(NamedTuple):
@@ -26,6 +33,11 @@ class Language(NamedTuple):
     driver: str
     flags: tuple[str, ...]
     suffix: str
+
+    @property
+    def strict(self) -> list[str]:
+        """Options for more warnings."""
+        return [each for kind, options in STRICT.items() if kind in self.name for each in options]
 
 
 LANGUAGES = (

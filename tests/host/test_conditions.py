@@ -77,7 +77,7 @@ def test_conditions_are_verified(tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda each: each.name)
 def test_conditions_compile_without_a_warning(tmp_path: Path, language: Language) -> None:
     build_text(KERNEL, tmp_path)
-    options = ("-Wconversion", "-O1", "-fsyntax-only")
+    options = (*language.strict, "-O1", "-fsyntax-only")
     done = compiled(language, tmp_path, '#include "k.h"\n', *options)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -26,15 +26,17 @@ kernel nothing():
 
 USE = """\
 #include "saxpy.h"
-prism_status %s(float *x, float *y)
-{
-    return saxpy_launch(%s, NULL, saxpy_n(4), saxpy_a(2.0f), saxpy_x(x), saxpy_y(y));
-}
+prism_status {name}(float *x, float *y);
+prism_status {name}(float *x, float *y)
+{{
+    return saxpy_launch({grid}, saxpy_n(4), saxpy_a(2.0f), saxpy_x(x), saxpy_y(y));
+}}
 """
 
 
-def blocks(language: Language) -> str:
-    return "1" if language.suffix == ".cpp" else "prism_blocks(1)"
+def grid(language: Language) -> str:
+    """The blocks and the stream of a launch."""
+    return "1, nullptr" if language.suffix == ".cpp" else "prism_blocks(1), NULL"
 
 
 @pytest.mark.parametrize("more", ["-O0", "-O1", "-O2", "-DNDEBUG", "-DPRISM_IMAGES_FROM_FILES"])
@@ -42,8 +44,8 @@ def blocks(language: Language) -> str:
 def test_compiles_without_a_warning(
     saxpy: Path, tmp_path: Path, language: Language, more: str
 ) -> None:
-    text = USE % ("use", blocks(language))
-    options = (f"-I{saxpy}", "-Wconversion", "-Wshadow", "-c", "-o", "use.o")
+    text = USE.format(name="use", grid=grid(language))
+    options = (f"-I{saxpy}", *language.strict, "-c", "-o", "use.o")
     done = compiled(language, tmp_path, text, *options, more)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -86,7 +88,7 @@ def test_two_units_share_one_state(
         text = f'#include "saxpy.h"\n{linkage}const void *state{number}(void);\n'
         text += f"const void *state{number}(void) {{ return prism_message(); }}\n"
         text += f"prism_status use{number}(float *x, float *y);\n"
-        text += USE.partition("\n")[2] % (f"use{number}", blocks(language))
+        text += USE.partition("\n")[2].format(name=f"use{number}", grid=grid(language))
         options = (f"-I{saxpy}", "-c", "-o", f"{number}.o")
         done = compiled(language, tmp_path, text, *options, name=f"unit{number}")
         assert done.returncode == 0, done.stderr
@@ -120,7 +122,7 @@ WRONG = (
 def test_arguments_in_the_wrong_place_do_not_compile(
     saxpy: Path, tmp_path: Path, language: Language, right: str, wrong: str
 ) -> None:
-    text = USE % ("use", blocks(language))
+    text = USE.format(name="use", grid=grid(language))
     assert right in text
     done = compiled(language, tmp_path, text.replace(right, wrong), f"-I{saxpy}", "-fsyntax-only")
     assert done.returncode != 0
@@ -160,8 +162,9 @@ void use(const __half *p, __nv_bfloat16 *q, const float4 *r, int2 *t, CUtensorMa
 def test_finds_the_driver_by_cudas_runtime_where_asked(
     saxpy: Path, tmp_path: Path, language: Language
 ) -> None:
-    text = USE % ("use", blocks(language))
-    text = "#define PRISM_USE_CUDART\n" + text.replace("NULL", "stream").replace(
+    launch = grid(language).replace("nullptr", "stream").replace("NULL", "stream")
+    text = USE.format(name="use", grid=launch)
+    text = "#define PRISM_USE_CUDART\n" + text.replace(
         "float *y)", "float *y, cudaStream_t stream)"
     )
     done = compiled(

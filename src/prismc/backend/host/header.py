@@ -29,6 +29,20 @@ from prismc.source.span import NOWHERE, Span
 from prismc.source.version import VERSION
 
 _RUNTIME = Path(__file__).with_name("runtime.h")
+# The text is C too, which has other casts and another null pointer than C++.
+_QUIET = """\
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wuseless-cast"
+#endif
+#endif"""
+_LOUD = """\
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif"""
 _TARGET = re.compile(r"sm_(\d+)([af]?)")
 
 
@@ -40,12 +54,14 @@ def emit_header(module: HostModule, sink: Sink) -> str:
     guard = f"PRISM_{module.name.upper()}_H"
     parts = [
         _opening(module, guard),
+        _QUIET,
         runtime,
         *_vectors(module),
         *(_constants(kernel.entry, module) for kernel in module.kernels),
         _description(module),
         *(_launch(index, kernel.entry, module) for index, kernel in enumerate(module.kernels)),
         _loading(module),
+        _LOUD,
         "#endif",
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
