@@ -76,7 +76,8 @@ class _Flow:
             case typed.Return() | typed.Continue():
                 return None
             case typed.Break():
-                self._breaks[-1].append(state)
+                if self._breaks:  # what leaves a region of a pipeline is refused for that
+                    self._breaks[-1].append(state)
                 return None
             case typed.Declare(variable=variable, value=value):
                 return self._declared(variable, value, state)
