@@ -7,7 +7,6 @@ from collections.abc import Callable
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
     BadArgument,
-    ForbiddenInExpressionFunction,
 )
 from prismc.checker.types.context import is_refused
 from prismc.checker.types.errors import (
@@ -152,20 +151,9 @@ class Builtins(MemoryBuiltins):
         if self.is_trial and self.generics:
             return True
         if self.is_expression_function:
-            self._forbid(call, f"`{call.name}`")
+            self.forbid(call.span, f"`{call.name}`")
             return True
         return False
-
-    def _forbid(self, call: BuiltinCall, what: str) -> None:
-        assert self.instance is not None
-        self.report(
-            ForbiddenInExpressionFunction(
-                at=call.span,
-                what=what,
-                function=self.instance.name,
-                related=self.note(self.instance.span, "it has no `@requires`"),
-            )
-        )
 
     # ------------------------------------------------------------------ bits and numbers
 
@@ -186,7 +174,7 @@ class Builtins(MemoryBuiltins):
         if is_refused(value):
             return self.refused(call.span)
         if self.is_expression_function:
-            self._forbid(call, "`broadcast`")
+            self.forbid(call.span, "`broadcast`")
         to = self.destination or self.bound.code
         return typed.Broadcast(id=self.id(), span=call.span, type=value.type, operand=value, to=to)
 

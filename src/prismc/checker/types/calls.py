@@ -5,7 +5,6 @@ from __future__ import annotations
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
-    ForbiddenInExpressionFunction,
     NamedArgumentHere,
     NotCallable,
     WrongArgumentCount,
@@ -214,7 +213,7 @@ class Calls(Layouts):
         if values is None:
             values = self._arguments(node, instance.parameters, is_expression)
         if self.is_expression_function and not is_expression:
-            self._forbid_call(node, instance)
+            self.forbid(node.span, f"a call of `{instance.name}`, which has `@requires`,")
             return self.refused(node.span)
         arguments = tuple(
             self._argument_for(parameter, value)
@@ -250,17 +249,6 @@ class Calls(Layouts):
             callee=instance,
             arguments=arguments,
             bound=self.bound,
-        )
-
-    def _forbid_call(self, node: ast.Call, instance: typed.Instance) -> None:
-        assert self.instance is not None
-        self.report(
-            ForbiddenInExpressionFunction(
-                at=node.span,
-                what=f"a call of `{instance.name}`, which has `@requires`,",
-                function=self.instance.name,
-                related=self.note(self.instance.span, "it has no `@requires`"),
-            )
         )
 
     def _argument_for(self, parameter: typed.Variable, value: typed.Expression) -> typed.Expression:

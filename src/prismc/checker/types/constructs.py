@@ -7,9 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from prismc.checker.types import typed
-from prismc.checker.types.call_errors import (
-    ForbiddenInExpressionFunction,
-)
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.declarations import Made
@@ -229,28 +226,17 @@ class Constructs(Statements):
 
     def _unsafe(self, node: ast.Unsafe) -> Made:
         if self.is_expression_function:
-            self._forbid_construct(node.header, "`unsafe`")
+            self.forbid(node.header, "`unsafe`")
         outer, self.is_unsafe = self.is_unsafe, True
         body = self.statements(node.body)
         self.is_unsafe = outer
         return (self._block(node, body),)
 
-    def _forbid_construct(self, at: Span, what: str) -> None:
-        assert self.instance is not None
-        self.report(
-            ForbiddenInExpressionFunction(
-                at=at,
-                what=what,
-                function=self.instance.name,
-                related=self.note(self.instance.span, "it has no `@requires`"),
-            )
-        )
-
     # ------------------------------------------------------------------ whose code
 
     def _group(self, node: ast.Group) -> Made:
         if self.is_expression_function:
-            self._forbid_construct(node.header, "`group`")
+            self.forbid(node.header, "`group`")
             return ()
         to = self.perspective_of(node.perspective)
         if to is None:
@@ -270,7 +256,7 @@ class Constructs(Statements):
     def _split(self, node: ast.Split) -> Made:
         """Arms stand one after the other, sizes and offsets in threads (blocks for `block`)."""
         if self.is_expression_function:
-            self._forbid_construct(node.header, "`split`")
+            self.forbid(node.header, "`split`")
             return ()
         unit = SPELLINGS[node.level]
         if node.level == "grid":
@@ -320,7 +306,7 @@ class Constructs(Statements):
 
     def _first(self, node: ast.First) -> Made:
         if self.is_expression_function:
-            self._forbid_construct(node.header, "`first`")
+            self.forbid(node.header, "`first`")
             return ()
         to = self.perspective_of(node.perspective)
         if to is None:
@@ -335,7 +321,7 @@ class Constructs(Statements):
     def _narrow(self, node: ast.Partition | ast.Claim | ast.Async) -> Made:
         kind, variable_kind = _KINDS[type(node)]
         if self.is_expression_function:
-            self._forbid_construct(node.header, f"`{kind.value}`")
+            self.forbid(node.header, f"`{kind.value}`")
             return ()
         views = [self._view(pair, variable_kind) for pair in node.pairs]
         for pair, view in zip(node.pairs, views, strict=True):

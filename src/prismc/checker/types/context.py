@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from prismc.checker.names.symbols import ModuleNames, Symbol
 from prismc.checker.types import typed
+from prismc.checker.types.call_errors import ForbiddenInExpressionFunction
 from prismc.checker.types.model import ERROR, LiteralType, ScalarType, Type
 from prismc.checker.types.numbers import Number
 from prismc.checker.types.origins import with_origin
@@ -141,6 +142,7 @@ class Context(ABC):
         # written for other constants.
         self.is_misused = False
         self.is_failed = False
+        self._has_forbidden = False
         self.loops = 0
         # Statements that static loops have made, and whether there are too many.
         self.expansions = 0
@@ -201,6 +203,21 @@ class Context(ABC):
         self.program.sink.report(with_origin(problem, generics, origin, chain))
         if problem.severity is Severity.ERROR:
             self.is_failed = True
+
+    def forbid(self, at: Span, what: str, function: ast.Name | None = None) -> None:
+        """Refuse what an expression function cannot hold: once, since `@requires` allows it all.
+        `function` is its name while its signature is elaborated."""
+        self.is_failed = True
+        if self._has_forbidden:
+            return
+        self._has_forbidden = True
+        if function is not None:
+            name, span = function.text, function.span
+        else:
+            assert self.instance is not None
+            name, span = self.instance.name, self.instance.span
+        note = Related(at=span, message="it has no `@requires`")
+        self.report(ForbiddenInExpressionFunction(at=at, what=what, function=name, related=(note,)))
 
     def refused(self, span: Span) -> typed.Refused:
         """The result of an expression that was refused."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.call_errors import (
-    ForbiddenInExpressionFunction,
-)
 from prismc.checker.types.context import Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
@@ -192,13 +189,7 @@ class Places(Expressions):
         """Expression functions store nothing."""
         if not self.is_expression_function:
             return True
-        assert self.instance is not None
-        note = self.note(self.instance.span, "it has no `@requires`")
-        self.report(
-            ForbiddenInExpressionFunction(
-                at=node.span, what="a store", function=self.instance.name, related=note
-            )
-        )
+        self.forbid(node.span, "a store")
         return False
 
     def _component_place(self, node: ast.Member) -> typed.Place | None:

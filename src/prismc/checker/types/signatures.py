@@ -6,7 +6,6 @@ from prismc.checker.types import typed
 from prismc.checker.types.attributes import Attributes, Requires
 from prismc.checker.types.call_errors import (
     BadGenericKind,
-    ForbiddenInExpressionFunction,
     NarrowKernelPointer,
 )
 from prismc.checker.types.context import UNKNOWN, Argument, Given, Unknown, is_block_level
@@ -130,7 +129,7 @@ class Signatures(Attributes):
         is_expression = kind is typed.InstanceKind.EXPRESSION
         stated = self.stated(node.at)
         if is_expression and node.at is not None:
-            self._refuse_stated(node.at, name)
+            self.forbid(node.at.span, "a perspective", name)
         type_ = self.type_of(type_node)
         if type_ is not ERROR and not self._may_take(node, type_, kind):
             type_ = ERROR
@@ -190,17 +189,6 @@ class Signatures(Attributes):
                 NarrowKernelPointer(at=node.at.span, name=node.name.text, perspective=stated)
             )
 
-    def _refuse_stated(self, at: ast.At, name: ast.Name) -> None:
-        """An expression function's values vary as its arguments do."""
-        self.report(
-            ForbiddenInExpressionFunction(
-                at=at.span,
-                what="a perspective",
-                function=name.text,
-                related=self.note(name.span, "it has no `@requires`"),
-            )
-        )
-
     def _may_take(self, node: ast.Parameter, type_: Type, kind: typed.InstanceKind) -> bool:
         """Kernels take scalars, vectors, pointers and tensor maps; functions arrays too, by
         reference; expression functions no tensor maps."""
@@ -233,7 +221,7 @@ class Signatures(Attributes):
         for result in node.results:
             stated = self.stated(result.at)
             if kind is typed.InstanceKind.EXPRESSION and result.at is not None:
-                self._refuse_stated(result.at, node.name)
+                self.forbid(result.at.span, "a perspective", node.name)
             type_ = self.type_of(result.type)
             if type_ is not ERROR and not isinstance(type_, ScalarType | VectorType | PointerType):
                 self.report(
