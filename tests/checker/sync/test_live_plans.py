@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,19 @@ import pytest
 from checker.sync.graphs import READ, WRITE, Builder, plan
 from checker.sync.random_graphs import Generator
 from prismc.checker.results import CheckedProgram
-from prismc.checker.sync.liveness import check_liveness
+from prismc.checker.sync.choose import Planned
+from prismc.checker.sync.lag import Lag
+from prismc.checker.sync.liveness import (
+    Act,
+    Body,
+    Either,
+    Item,
+    Operation,
+    Protocol,
+    Repeat,
+    check_liveness,
+)
+from prismc.checker.sync.plan import Shape
 from prismc.checker.sync.protocol import protocol_of
 from prismc.checker.sync.synchronise import functions_of
 from prismc.diagnostics.sink import Sink
@@ -147,3 +160,58 @@ def test_split_barriers_and_what_they_would_be_without_a_credit() -> None:
     assert fault is not None
     assert fault.message == "threads 32..63 may wait for ever"
     assert len(fault.schedule) == len(protocol.teams)
+
+
+@cache
+def _running_on() -> tuple[Planned, Lag]:
+    """A plan with a pipeline inside of a loop whose products run on, and how they do."""
+    (case,) = (case for case in CASES if case.heading.startswith("A-hopper-2"))
+    session = check_texts(case.texts, case.root, case.flags)
+    checked = run_stages(session, session.files.known(case.root), CHECKS)
+    program, memory = checked.program, checked.memory
+    for each in functions_of(program, checked.perspectives, memory, Sink(), checked.settings):
+        plan = checked.plan.instances[each.instance.symbol]
+        for pipeline in plan.pipelines:
+            assert pipeline.shape is Shape.BEHIND
+            return each.planned, each.planned.lags[pipeline.loop]
+    raise AssertionError("a pipeline")
+
+
+def _protocol(planned: Planned, lag: Lag) -> Protocol:
+    return protocol_of(planned.graph, planned.barriers, planned.loads, _place, [lag])
+
+
+def test_products_that_run_on() -> None:
+    assert check_liveness(_protocol(*_running_on())) is None
+
+
+def test_the_last_slot_has_to_be_given_free_if_the_loop_runs_again() -> None:
+    planned, lag = _running_on()
+    fault = check_liveness(_protocol(planned, replace(lag, is_last=True)))
+    assert fault is not None
+    assert fault.message == "threads 0..127 may wait for ever"
+
+
+def test_a_slot_is_not_given_free_while_two_groups_of_products_run() -> None:
+    protocol = _protocol(*_running_on())
+    teams = tuple(replace(team, body=_later(team.body)) for team in protocol.teams)
+    fault = check_liveness(replace(protocol, teams=teams))
+    assert fault is not None
+    assert "may arrive at the mbarrier of room in A_s" in fault.message
+    assert "for what is still in use" in fault.message
+
+
+def _later(body: Body) -> Body:
+    """What a team does, with one more group left incomplete by each wait in a loop."""
+    made: list[Item] = []
+    for item in body:
+        match item:
+            case Repeat(body=inner):
+                made.append(replace(item, body=_later(inner)))
+            case Either(arms=(first, second)):
+                made.append(replace(item, arms=(_later(first), _later(second))))
+            case Operation(act=Act.COMPLETE, groups=groups) if groups:
+                made.append(replace(item, groups=groups + 1))
+            case _:
+                made.append(item)
+    return tuple(made)

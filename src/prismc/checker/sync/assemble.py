@@ -60,6 +60,7 @@ from prismc.checker.sync.plan import (
     SyncPlan,
     Where,
 )
+from prismc.checker.sync.protocol import require_liveness
 from prismc.checker.sync.roll import (
     Choice,
     choose_shapes,
@@ -121,15 +122,18 @@ def has_room(program: typed.Program, functions: List[Planned]) -> bool:
 def _shapes(
     program: typed.Program, functions: List[Planned], hardware: Hardware
 ) -> dict[str, Choice]:
-    """How the pipelines of each function are written."""
+    """How the pipelines of each function are written. Raises BlockedPlan."""
     found: dict[str, Choice] = {}
     for each in functions:
         body = program.bodies[each.graph.symbol]
         if any(each_loop.turns for each_loop in loops_in(body)):
             operations = function_operations(each, hardware, each.lags)
-            found[each.graph.symbol] = choose_shapes(
+            found[each.graph.symbol] = choice = choose_shapes(
                 body, program.bodies, operations, hardware.by_number(), each.lags, each.whole
             )
+            lags = [each.lags[loop] for loop in sorted(choice.behind)]
+            if lags:
+                require_liveness(each.graph, each.barriers, each.loads, lags)
         else:
             found[each.graph.symbol] = Choice(pipelines=(), turning=())
     return found

@@ -8,6 +8,9 @@ Once loops and choices have decided, nothing in a protocol depends on speed: who
 on in every order. So one order tells for all, and a cycle of waits without a token on it (the
 marked-graph theorem) shows in a run that goes around each loop a few times. What depends on speed
 is whether a phase is over before the next begins; that is checked with vector clocks.
+
+Operations that a team has begun and not yet waited for may still use what one of its arrivals gives
+free. They end in the order in which they began.
 """
 
 from __future__ import annotations
@@ -16,25 +19,49 @@ from collections.abc import Hashable, Iterator, Mapping
 from enum import Enum
 from random import Random
 
-from prismc.source.record import Record
+from prismc.source.record import Record, replace
 
 MOST_TRIPS = 3
 RUNS = 12
 
 
 class Act(Enum):
+    """At a gate threads arrive, wait, or both. At none they begin a group of asynchronous
+    operations, and complete all but the newest groups."""
+
     ARRIVE = "arrive"
     WAIT = "wait"
     MEET = "meet"
+    BEGIN = "begin"
+    COMPLETE = "complete"
 
 
 class Operation(Record):
     """What a team does at a gate. `place` names it for people; all that meet at a gate in one phase
-    do so at one place, wherever others arrive."""
+    do so at one place, wherever others arrive. What begins `uses` what arrivals at these gates give
+    free; of what has begun the newest `groups` may stay incomplete."""
 
     gate: Hashable
     act: Act
     place: str
+    uses: tuple[Hashable, ...] = ()
+    groups: int = 0
+
+
+class Behind(Record):
+    """An operation that is done where its next one stands: in the next iteration of the loop with
+    this key, or behind it (`Drain`)."""
+
+    loop: Hashable
+    operation: Operation
+
+
+class Drain(Record):
+    """Does the last operation that a loop left behind, or `is_dropped`."""
+
+    loop: Hashable
+    place: str
+    is_dropped: bool
 
 
 class Repeat(Record):
@@ -58,7 +85,7 @@ class Leave(Record):
     is_return: bool = False
 
 
-Item = Operation | Repeat | Either | Leave
+Item = Operation | Repeat | Either | Leave | Behind | Drain
 Body = tuple[Item, ...]
 
 
@@ -132,18 +159,32 @@ class _Left(Exception):
         self.leave = leave
 
 
-def _trace(body: Body, decisions: _Decisions, path: tuple[int, ...]) -> Iterator[Operation]:
-    """What a team does in one run. `path` are the iterations of the loops around."""
+Left = dict[Hashable, Operation]
+
+
+def _trace(
+    body: Body, decisions: _Decisions, path: tuple[int, ...], behind: Left
+) -> Iterator[Operation]:
+    """What a team does in one run. `path` are the iterations of the loops around, `behind` what
+    loops have left behind."""
     for item in body:
         match item:
             case Operation():
                 yield item
+            case Behind(loop=loop, operation=operation):
+                if loop in behind:
+                    yield replace(behind[loop], place=operation.place)
+                behind[loop] = operation
+            case Drain(loop=loop, place=place, is_dropped=is_dropped):
+                last = behind.pop(loop, None)
+                if last is not None and not is_dropped:
+                    yield replace(last, place=place)
             case Either(key=key, arms=arms):
-                yield from _trace(arms[decisions.arm((key, path))], decisions, path)
+                yield from _trace(arms[decisions.arm((key, path))], decisions, path, behind)
             case Repeat(key=key, body=inner):
                 for iteration in range(decisions.trips((key, path))):
                     try:
-                        yield from _trace(inner, decisions, (*path, iteration))
+                        yield from _trace(inner, decisions, (*path, iteration), behind)
                     except _Left as left:
                         if left.leave.is_return:
                             raise
@@ -156,7 +197,7 @@ def _trace(body: Body, decisions: _Decisions, path: tuple[int, ...]) -> Iterator
 def _whole_trace(team: Team, decisions: _Decisions) -> tuple[Operation, ...]:
     found: list[Operation] = []
     try:
-        for operation in _trace(team.body, decisions, ()):
+        for operation in _trace(team.body, decisions, (), {}):
             found.append(operation)
     except _Left:
         pass  # a return
@@ -185,6 +226,7 @@ class _Run:
         self._phases: dict[Hashable, list[_Phase]] = {key: [] for key in protocol.gates}
         self._arrivals: dict[tuple[int, Hashable], int] = {}
         self._waits: dict[tuple[int, Hashable], int] = {}
+        self._begun: list[list[tuple[Hashable, ...]]] = [[] for _ in self._teams]
         self._told: list[str] = []
         self._wrong = ""
 
@@ -204,18 +246,30 @@ class _Run:
         trace = self._traces[team]
         while self._next[team] < len(trace) and not self._wrong:
             operation = trace[self._next[team]]
-            if operation.act is not Act.WAIT and not self._has_arrived[team]:
+            if operation.act in (Act.BEGIN, Act.COMPLETE):
+                self._work(team, operation)
+            if operation.act in (Act.ARRIVE, Act.MEET) and not self._has_arrived[team]:
                 self._arrive(team, operation)
                 self._has_arrived[team] = True
-            if operation.act is not Act.ARRIVE and not self._may_pass(team, operation):
+            if operation.act in (Act.WAIT, Act.MEET) and not self._may_pass(team, operation):
                 break
             self._told.append(f"{self._who(team)}: {operation.act.value} {operation.place}")
             self._next[team] += 1
             self._has_arrived[team] = False
         return (self._next[team], self._has_arrived[team]) != start
 
+    def _work(self, team: int, operation: Operation) -> None:
+        begun = self._begun[team]
+        if operation.act is Act.BEGIN:
+            begun.append(operation.uses)
+        else:
+            del begun[: len(begun) - operation.groups]
+
     def _arrive(self, team: int, operation: Operation) -> None:
         key = operation.gate
+        if any(key in uses for uses in self._begun[team]):
+            name = self._gates[key].name
+            self._wrong = f"{self._who(team)} may arrive at {name} for what is still in use"
         number = self._arrivals.get((team, key), 0)
         self._arrivals[team, key] = number + 1
         gate, phases = self._gates[key], self._phases[key]
@@ -246,7 +300,9 @@ class _Run:
         index = number - 1 + self._gates[key].has_credit
         for team, trace in enumerate(self._traces):
             waits = [
-                at for at, one in enumerate(trace) if one.gate == key and one.act is not Act.ARRIVE
+                at
+                for at, one in enumerate(trace)
+                if one.gate == key and one.act in (Act.WAIT, Act.MEET)
             ]
             if 0 <= index < len(waits) and phase.clock[team] < _after(waits[index]):
                 self._wrong = f"{self._who(team)} may miss a phase of {self._gates[key].name}"
@@ -280,7 +336,7 @@ class _Run:
     def _waiting(self) -> Iterator[str]:
         for team in range(len(self._teams)):
             operation = self._operation(team)
-            if operation is not None:
+            if operation is not None and operation.gate is not None:
                 gate = self._gates[operation.gate].name
                 yield f"{self._who(team)}: stuck {operation.place} at {gate}"
 

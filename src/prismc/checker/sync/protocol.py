@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 
 from prismc.checker.sync.between import GridBarrier
 from prismc.checker.sync.coverage import ranges_of
@@ -22,8 +22,12 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
+from prismc.checker.sync.lag import Lag
 from prismc.checker.sync.liveness import (
     Act,
+    Behind,
+    BlockedPlan,
+    Drain,
     Either,
     Gate,
     Item,
@@ -32,9 +36,11 @@ from prismc.checker.sync.liveness import (
     Protocol,
     Repeat,
     Team,
+    check_liveness,
 )
 from prismc.checker.sync.refine import Barrier
 from prismc.checker.sync.split import Arrive, Await, Loads, SplitBarrier
+from prismc.hardware.asynchronous import Completion
 from prismc.source.span import Span
 
 # A place in words: `line 12`.
@@ -42,18 +48,40 @@ Words = Callable[[Span], str]
 Places = Mapping[tuple[Node, bool], Barrier]
 
 
+def require_liveness(
+    graph: Graph,
+    barriers: Iterable[Barrier],
+    loads: Mapping[Loads, SplitBarrier],
+    lags: Iterable[Lag] = (),
+) -> None:
+    """See to it that the threads of a function cannot block one another, with products that run on
+    in the loops of `lags`. Raises BlockedPlan."""
+
+    def place(span: Span) -> str:
+        return f"at {span.start}"
+
+    fault = check_liveness(protocol_of(graph, barriers, loads, place, lags))
+    if fault is not None:
+        raise BlockedPlan("\n".join((fault.message, *fault.schedule)))
+
+
 def protocol_of(
-    graph: Graph, barriers: Iterable[Barrier], loads: Mapping[Loads, SplitBarrier], words: Words
+    graph: Graph,
+    barriers: Iterable[Barrier],
+    loads: Mapping[Loads, SplitBarrier],
+    words: Words,
+    lags: Iterable[Lag] = (),
 ) -> Protocol:
     """What the threads of a function do, class by class: those that run the same code are a team.
 
     The threads of one unit have one barrier, at which they may meet in one place only. A call that
     makes threads wait counts as a barrier of these. The barriers of `loads` count the arrivals of
-    those that issue them; the bytes come by themselves.
+    those that issue them; the bytes come by themselves. Of `lags` a step's products are waited for,
+    and what they use is given free, in the next step or behind the loop.
     """
     places = {barrier.key: barrier for barrier in barriers}
     masks = _teams(graph, places)
-    writer = _Writer(places, loads, words)
+    writer = _Writer(places, loads, words, tuple(lags))
     teams = tuple(
         Team(
             name=_name(mask),
@@ -140,10 +168,35 @@ def _meetings(step: Step) -> tuple[int, ...]:
 class _Writer:
     """Writes down what one team does; `gates` are all that it has met."""
 
-    def __init__(self, places: Places, loads: Mapping[Loads, SplitBarrier], words: Words) -> None:
+    def __init__(
+        self,
+        places: Places,
+        loads: Mapping[Loads, SplitBarrier],
+        words: Words,
+        lags: tuple[Lag, ...],
+    ) -> None:
         self._places = places
         self._loads = loads
         self._words = words
+        self._lags = {lag.loop.loop: lag for lag in lags}
+        self._late: dict[Node, Lag] = {
+            node: lag for lag in lags for node in (*lag.waits, *lag.arrivals)
+        }
+        # The conditions that a step exists. As one step the loop ends where it does not.
+        self._guards = {
+            node
+            for lag in lags
+            for node in nodes_in(lag.loop.body)
+            if isinstance(node, Choice) and not node.arms[1] and _holds(node, lag.arrivals)
+        }
+        # What gives free what a step's products use, by their commit.
+        self._frees: dict[Node, SplitBarrier] = {
+            node: arrive.barrier
+            for lag in lags
+            for scope, arrive in zip(lag.scopes, lag.arrivals, strict=True)
+            for node in scope.body
+            if isinstance(node, Commit)
+        }
         self.gates: dict[Hashable, Gate] = {}
 
     def sequence(self, nodes: Sequence, team: int, unit: int) -> Iterator[Item]:
@@ -168,6 +221,9 @@ class _Writer:
             case Wait(queue=Loads() as loads):
                 if loads in self._loads:
                     yield from self._half(node, self._loads[loads], Act.WAIT, team)
+            case Commit(queue=Completion.PRODUCT_GROUP) | Wait(queue=Completion.PRODUCT_GROUP):
+                if self._lags:
+                    yield from self._products(node)
             case GridBarrier():
                 self.gates.setdefault(
                     "grid", Gate(name="the barrier of the grid", count=unit.bit_count())
@@ -182,7 +238,9 @@ class _Writer:
                 yield from self._step(head, team)
                 arms = (
                     tuple(self.sequence(first, team, unit)),
-                    tuple(self.sequence(second, team, unit)),
+                    (Leave(),)
+                    if node in self._guards
+                    else tuple(self.sequence(second, team, unit)),
                 )
                 if arms != ((), ()):
                     yield Either(key=(node, unit), arms=arms)
@@ -208,6 +266,26 @@ class _Writer:
         if body:
             yield Repeat(key=(node, unit), body=body)
         yield from self._step(node.test, team)
+        if node.loop in self._lags:
+            yield from self._drain(self._lags[node.loop])
+
+    def _drain(self, lag: Lag) -> Iterator[Item]:
+        """What stands behind a loop for the products that ran on."""
+        place = self._words(lag.loop.span)
+        yield Operation(gate=None, act=Act.COMPLETE, place=place)
+        for unit in lag.arrivals[0].barrier.units:
+            yield Drain(loop=(lag.loop.loop, unit), place=place, is_dropped=lag.is_last)
+
+    def _products(self, node: Commit | Wait) -> Iterator[Operation]:
+        place = self._words(node.span)
+        if isinstance(node, Wait):
+            groups = node.groups + (node in self._late)
+            yield Operation(gate=None, act=Act.COMPLETE, place=place, groups=groups)
+            return
+        frees = self._frees.get(node)
+        units = () if frees is None else frees.units
+        uses = tuple((frees, unit) for unit in units)
+        yield Operation(gate=None, act=Act.BEGIN, place=place, uses=uses)
 
     def _step(self, step: Step, team: int) -> Iterator[Item]:
         for threads in _meetings(step):
@@ -222,6 +300,7 @@ class _Writer:
 
     def _half(self, node: Node, barrier: SplitBarrier, act: Act, threads: int) -> Iterator[Item]:
         """One side of a split barrier, by `threads`. Its arrivals may come from several places."""
+        lag = self._late.get(node)
         for unit in barrier.units:
             is_far = barrier.is_wide and act is Act.ARRIVE and threads
             if is_far or unit & threads:
@@ -230,12 +309,17 @@ class _Writer:
                 name = f"the {what} of {barrier.phase.name} for {_name(arrivers)}"
                 gate = Gate(name=name, count=arrivers.bit_count(), has_credit=barrier.has_credit)
                 self.gates.setdefault((barrier, unit), gate)
-                yield Operation(gate=(barrier, unit), act=act, place=self._words(node.span))
+                made = Operation(gate=(barrier, unit), act=act, place=self._words(node.span))
+                yield made if lag is None else Behind(loop=(lag.loop.loop, unit), operation=made)
 
     def _meeting(self, unit: int, span: Span) -> Operation:
         gate = Gate(name=f"the barrier of {_name(unit)}", count=unit.bit_count())
         self.gates.setdefault(unit, gate)
         return Operation(gate=unit, act=Act.MEET, place=self._words(span))
+
+
+def _holds(node: Node, inner: Collection[Node]) -> bool:
+    return any(one in inner for one in nodes_in((node,)))
 
 
 def _name(threads: int) -> str:

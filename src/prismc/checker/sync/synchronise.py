@@ -25,7 +25,6 @@ from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.handover import Handover, plan_handover
 from prismc.checker.sync.lag import plan_lags
 from prismc.checker.sync.leaving import plan_leaving
-from prismc.checker.sync.liveness import BlockedPlan, check_liveness
 from prismc.checker.sync.loads import load_barriers, with_equal_arrivals
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
@@ -33,7 +32,7 @@ from prismc.checker.sync.place import Planned as Placed
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.product_fences import plan_product_fences
 from prismc.checker.sync.project import copied_barriers, projected_loops, projected_tails
-from prismc.checker.sync.protocol import protocol_of
+from prismc.checker.sync.protocol import require_liveness
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
 from prismc.checker.sync.report import (
@@ -260,12 +259,7 @@ def _check_liveness(planned: Planned) -> None:
     graph = planned.graph
     halves = any(isinstance(node, Arrive | GridBarrier) for node in nodes_in(graph.top.body))
     if halves or planned.loads:
-        protocol = protocol_of(
-            graph, planned.barriers, planned.loads, lambda span: f"at {span.start}"
-        )
-        fault = check_liveness(protocol)
-        if fault is not None:
-            raise BlockedPlan("\n".join((fault.message, *fault.schedule)))
+        require_liveness(graph, planned.barriers, planned.loads)
 
 
 def _between(instance: typed.Instance, built: Built) -> Between:
