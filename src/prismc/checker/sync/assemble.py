@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Sequence as List
 from types import MappingProxyType
 
-from prismc.checker.sync.arms import part_of
-from prismc.checker.sync.between import GridBarrier
 from prismc.checker.sync.choose import (
     Hardware,
     Planned,
@@ -22,38 +20,26 @@ from prismc.checker.sync.choose import (
     largest_block,
     number_barriers,
 )
-from prismc.checker.sync.conflicts import Conflict
-from prismc.checker.sync.coverage import BULK_WRITES, ranges_of
 from prismc.checker.sync.graph import (
-    Arms,
-    Commit,
-    Finish,
     Loop,
-    Region,
     Sequence,
-    Step,
-    Wait,
     nodes_in,
     sequences_of,
 )
 from prismc.checker.sync.lag import Lag
-from prismc.checker.sync.loads import arrivers_of
 from prismc.checker.sync.mbarriers import (
-    arrives_by_warp,
     group_mbarriers,
     initialisation,
     mbarriers_reached,
     split_barriers,
     split_mbarriers,
     split_named,
-    unit_of_barrier,
 )
 from prismc.checker.sync.plan import (
     COMMITS,
     WAITS,
     InstancePlan,
     LoadMbarrier,
-    Participants,
     Position,
     SyncKind,
     SyncOperation,
@@ -68,12 +54,15 @@ from prismc.checker.sync.roll import (
     scopes_of,
     with_one_step,
 )
-from prismc.checker.sync.split import Arrive, Await, Loads, SplitBarrier
+from prismc.checker.sync.split import SplitBarrier
+from prismc.checker.sync.standing import (
+    at_split_barrier,
+    everyone_in,
+    group_operation,
+    node_operations,
+)
 from prismc.checker.sync.weight import loops_in
 from prismc.checker.types import typed
-from prismc.hardware.asynchronous import Completion
-from prismc.hardware.groups import BLOCK, GRID, Level
-from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import replace
 
 
@@ -205,7 +194,7 @@ def function_operations(
     late = {node: lag for lag in lags for node in (*lag.waits, *lag.arrivals)}
     places = {place: index for index, place in enumerate(dict.fromkeys(_places(top.body)))}
     operations = [
-        *_node_operations(top, planned, hardware, late),
+        *node_operations(top, planned, hardware, late),
         *barrier_operations(planned, hardware),
         *_fence_operations(planned),
         *_product_fences(planned, lags),
@@ -245,45 +234,6 @@ def _behind(loop: Loop) -> Position:
     return Position(where=Where.AFTER, anchor=loop.loop)
 
 
-def _node_operations(
-    region: Region, planned: Planned, hardware: Hardware, late: Mapping[Step, Lag]
-) -> Iterator[SyncOperation]:
-    """What stands in the graph itself: commits and waits, of which all threads of the code around
-    them are part, and split barriers."""
-    for node in _same_code(region.body):
-        match node:
-            case Region():
-                yield from _node_operations(node, planned, hardware, late)
-            case Arms(regions=regions):
-                for arm in regions:
-                    yield from _node_operations(arm, planned, hardware, late)
-            case Commit(queue=Loads() as loads) | Wait(queue=Loads() as loads):
-                if loads in planned.loads:
-                    yield _of_loads(node, loads, region, planned, hardware)
-            case Commit() | Wait():
-                drained = late[node].drained if node in late else ()
-                made = _operation(node, region, planned, without=drained)
-                yield replace(made, is_behind=node in late)
-            case Finish():
-                yield _vote(node)
-            case GridBarrier():
-                yield _of_grid(node, planned)
-            case Arrive() | Await():
-                made = _at_split_barrier(node, region, planned, hardware)
-                yield replace(made, is_behind=node in late)
-            case _:
-                pass
-
-
-def _same_code(nodes: Sequence) -> Iterator[object]:
-    """The nodes of one code perspective, those inside loops and choices included."""
-    for node in nodes:
-        yield node
-        if not isinstance(node, Region | Arms):
-            for inner in sequences_of(node):
-                yield from _same_code(inner)
-
-
 def _fence_operations(planned: Planned) -> Iterator[SyncOperation]:
     """The fences that show ordinary accesses to asynchronous engines."""
     for fence in planned.fences:
@@ -291,7 +241,7 @@ def _fence_operations(planned: Planned) -> Iterator[SyncOperation]:
             number=0,
             kind=SyncKind.FULL_PROXY_FENCE if fence.is_full else SyncKind.PROXY_FENCE,
             position=fence.position,
-            participants=_everyone_in(fence.region),
+            participants=everyone_in(fence.region),
             lanes=0,
             count=0,
             barrier=0,
@@ -308,7 +258,7 @@ def _product_fences(planned: Planned, lags: Collection[Lag]) -> Iterator[SyncOpe
             number=0,
             kind=SyncKind.FENCE_PRODUCTS,
             position=fence.scope.before,
-            participants=_everyone_in(fence.scope),
+            participants=everyone_in(fence.scope),
             lanes=0,
             count=0,
             barrier=0,
@@ -322,147 +272,10 @@ def _product_fences(planned: Planned, lags: Collection[Lag]) -> Iterator[SyncOpe
 def _drained(lag: Lag, planned: Planned, hardware: Hardware) -> Iterator[SyncOperation]:
     """Behind a loop, the wait for its last products, which gives their slot free."""
     place = _behind(lag.loop)
-    wait = replace(_operation(lag.waits[0], lag.scopes[0], planned), edges=())
+    wait = replace(group_operation(lag.waits[0], lag.scopes[0], planned), edges=())
     edges = edges_of(planned, lag.drained)
     at = lag.drained[0].later.at if lag.drained else lag.scopes[0].span
     yield replace(wait, position=place, at=at, registers=lag.registers, arm=lag.arm, edges=edges)
     if not lag.is_last:
-        arrive = _at_split_barrier(lag.arrivals[0], lag.scopes[0], planned, hardware)
+        arrive = at_split_barrier(lag.arrivals[0], lag.scopes[0], planned, hardware)
         yield replace(arrive, position=place, is_behind=True, arm=lag.arm)
-
-
-def _everyone_in(region: Region) -> Participants:
-    is_grid = region.perspective.level is Level.GRID
-    return Participants(perspective=BLOCK if is_grid else region.perspective)
-
-
-def _operation(
-    node: Commit | Wait, region: Region, planned: Planned, without: Collection[Conflict] = ()
-) -> SyncOperation:
-    """A commit or a wait; `without` are reasons of another wait."""
-    reasons = planned.waits.get(node, ()) if isinstance(node, Wait) else ()
-    others = {(one.earlier.number, one.later.number) for one in without}
-    reasons = tuple(one for one in reasons if (one.earlier.number, one.later.number) not in others)
-    return SyncOperation(
-        number=0,
-        kind=_kind_of(node),
-        position=node.before,
-        participants=_everyone_in(region),
-        lanes=0,
-        count=node.groups if isinstance(node, Wait) else 0,
-        barrier=0,
-        at=reasons[0].later.at if reasons else node.span,
-        edges=edges_of(planned, reasons),
-        registers=node.registers if isinstance(node, Wait) else (),
-    )
-
-
-def _kind_of(node: Commit | Wait) -> SyncKind:
-    """Which operation ends a group, or waits for it."""
-    if node.queue is BULK_WRITES:
-        return SyncKind.WAIT_BULK_WRITES
-    assert isinstance(node.queue, Completion), "groups are committed and waited for"
-    return (WAITS if isinstance(node, Wait) else COMMITS)[node.queue]
-
-
-def _of_loads(
-    node: Commit | Wait, loads: Loads, region: Region, planned: Planned, hardware: Hardware
-) -> SyncOperation:
-    """The arrival that says how many bytes come, or the wait for them."""
-    barrier = planned.loads[loads]
-    (mbarrier, slot), reasons = hardware.split[barrier], planned.waits.get(node, ())
-    is_wait = isinstance(node, Wait)
-    threads = region.threads if isinstance(node, Wait) else arrivers_of(node, region)
-    is_part = threads != region.threads
-    return SyncOperation(
-        number=0,
-        kind=SyncKind.MBARRIER_WAIT if is_wait else SyncKind.EXPECT_BYTES,
-        position=node.before,
-        participants=replace(_everyone_in(region), ranges=ranges_of(threads) if is_part else ()),
-        lanes=0,
-        count=mbarrier.arrivals,
-        barrier=mbarrier.number,
-        at=reasons[0].later.at if reasons else node.span,
-        edges=edges_of(planned, reasons),
-        slot=slot,
-        part=_part(region, threads, planned) if is_part else (),
-    )
-
-
-def _part(region: Region, threads: int, planned: Planned) -> tuple[tuple[int, int], ...]:
-    """The threads of an operation, in code of more, as this code counts them."""
-    part = part_of(region.units, threads, planned.graph.block)
-    assert part is not None, "units are alike"
-    return ranges_of(part)
-
-
-def _of_grid(node: GridBarrier, planned: Planned) -> SyncOperation:
-    return SyncOperation(
-        number=0,
-        kind=SyncKind.GRID_BARRIER,
-        position=node.before,
-        participants=Participants(perspective=GRID),
-        lanes=0,
-        count=0,
-        barrier=0,
-        at=node.span,
-        edges=edges_of(planned, planned.waits[node]),
-    )
-
-
-def _vote(node: Finish) -> SyncOperation:
-    """At `finish` a block's threads wait for the answer whether it is the last."""
-    return SyncOperation(
-        number=0,
-        kind=SyncKind.BLOCK_VOTE,
-        position=node.before,
-        participants=Participants(perspective=BLOCK),
-        lanes=0,
-        count=0,
-        barrier=0,
-        at=node.span,
-        edges=(),
-    )
-
-
-def _at_split_barrier(
-    node: Arrive | Await, region: Region, planned: Planned, hardware: Hardware
-) -> SyncOperation:
-    """An arrival or a wait at a split barrier."""
-    barrier, reasons = node.barrier, planned.waits.get(node, ())
-    arrives = isinstance(node, Arrive)
-    threads = barrier.arrivers if arrives else barrier.waiters
-    first, slot = hardware.split_named.get(barrier), 0
-    if first is None:
-        mbarrier, slot = hardware.split[barrier]
-        first, count = mbarrier.number, mbarrier.arrivals
-    else:
-        count = (barrier.units[0] & (barrier.arrivers | barrier.waiters)).bit_count()
-    is_part = barrier.meets and region.threads != threads
-    is_elected = arrives and barrier not in hardware.split_named and arrives_by_warp(barrier)
-    return SyncOperation(
-        number=0,
-        kind=_half_of(node, hardware),
-        position=node.before,
-        participants=replace(_everyone_in(region), ranges=ranges_of(threads)),
-        lanes=WARP_THREADS if is_elected else 0,
-        count=count,
-        barrier=first,
-        at=reasons[0].later.at if reasons and not arrives else node.span,
-        edges=edges_of(planned, reasons),
-        unit=unit_of_barrier(planned.graph, barrier),
-        slot=slot,
-        part=_part(region, threads, planned) if is_part else (),
-    )
-
-
-def _half_of(node: Arrive | Await, hardware: Hardware) -> SyncKind:
-    """Which operation one half of a split barrier is."""
-    arrives, is_named = isinstance(node, Arrive), node.barrier in hardware.split_named
-    if not arrives:
-        return SyncKind.NAMED_WAIT if is_named else SyncKind.MBARRIER_WAIT
-    if node.barrier.loads:
-        return SyncKind.EXPECT_BYTES
-    if node.barrier.of_copies:
-        return SyncKind.MBARRIER_COPIES
-    return SyncKind.NAMED_ARRIVE if is_named else SyncKind.MBARRIER_ARRIVE
