@@ -8,17 +8,22 @@ from pathlib import Path
 import pytest
 
 from examples.launches import EXAMPLES, LAUNCHES
-from prismc.backend.toolchain.compilation import ToolchainFailure
+from prismc.backend.cuda_module import CudaModule
+from prismc.backend.toolchain import build as toolchain
+from prismc.backend.toolchain.compilation import Compilation, ToolchainFailure
 from prismc.backend.toolchain.find import find_nvcc
 from prismc.backend.toolchain.ptx_version import (
     Need,
     greatest_need,
+    restated,
     stated_version,
     with_version,
 )
 from prismc.cli.main import run
+from prismc.diagnostics.sink import Sink
 from prismc.hardware.ptx_versions import version_text
 from prismc.hardware.targets import TARGETS
+from prismc.source.files import Files
 
 SM_80, SM_90A = TARGETS["sm_80"], TARGETS["sm_90a"]
 TEXT = """\
@@ -127,6 +132,23 @@ def test_a_version_that_is_asked_for(tmp_path: Path, version: str) -> None:
     assert f".version {version}\n" in out.read_text()
     assert run(["build", SAXPY, "-o", str(out), "--ptx-version", "newest"]) == 0
     assert stated_version(out.read_text()) >= (9, 0)
+
+
+def test_only_who_sees_the_ptx_pays_for_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def noted(
+        compilation: Compilation, module: CudaModule, wanted: str, files: Files, sink: Sink
+    ) -> str | None:
+        asked.append(wanted)
+        return restated(compilation, module, wanted, files, sink)
+
+    monkeypatch.setattr(toolchain, "restated", noted)
+    for suffix in ("cubin", "ptx", "json", "py"):
+        assert run(["build", SAXPY, "-o", str(tmp_path / f"k.{suffix}"), "--no-cache"]) == 0
+    assert asked == ["newest", "least", "least", "least"]
 
 
 @pytest.mark.parametrize(

@@ -87,3 +87,26 @@ def is_alive(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+# A process that imports for its workers, builds one file itself, and says what that imported.
+IMPORTS = """
+import sys
+from prismc.cli.main import run
+from prismc.driver.pipeline import EMITS, import_stages
+import prismc.cli.build
+import_stages(EMITS)
+known = set(sys.modules)
+assert run(["build", "--no-cache", sys.argv[1], "-o", sys.argv[2]]) == 0
+print(*sorted(set(sys.modules) - known))
+"""
+
+
+def test_what_workers_import_is_there_before_they_are_forked(tmp_path: Path) -> None:
+    example = str(Path(__file__).resolve().parents[2] / "examples" / "tf32_matmul.prism")
+    command = [sys.executable, "-c", IMPORTS, example, str(tmp_path / "k.cu")]
+    modules = subprocess.check_output(command, text=True).split()
+    # Those of a file's tests are for the files that have some.
+    parts = ("prismc.frontend", "prismc.checker", "prismc.ir", "prismc.backend")
+    late = [each for each in modules if each.startswith(parts)]
+    assert [each for each in late if not each.startswith("prismc.checker.host")] == []

@@ -81,6 +81,25 @@ def broken(**environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+# A process that says whether it looks for garbage while a command runs.
+COLLECTING = """
+import gc, sys
+from prismc.cli import main as commands
+commands.run = lambda arguments: print(gc.isenabled()) or 0
+sys.argv = ["prismc", *sys.argv[1:]]
+from prismc.cli.entry import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "collects"), [("check", False), ("build", False), ("lsp", True), ("run", True)]
+)
+def test_only_commands_that_live_long_look_for_garbage(command: str, collects: bool) -> None:
+    said = subprocess.check_output([sys.executable, "-c", COLLECTING, command], text=True)
+    assert said == f"{collects}\n"
+
+
 # A process that says when it checks, and then does so for long.
 SLOW = """
 import sys, time

@@ -17,8 +17,10 @@ from prismc.source.version import VERSION
 RECURSION_LIMIT = 60_000
 STACK_SIZES = (512 << 20, 64 << 20)
 
-# How many new objects set off a search for garbage that refers to itself. Nearly all that is made
-# here lives on; with the interpreter's own 700, searching in vain is a tenth of a start-up.
+# Commands that serve or run for as long as it takes: they search for garbage that refers to itself
+# after so many new objects. For all others a search costs a tenth of the time and finds little;
+# with the interpreter's own 700 objects it is a tenth of a start-up, too.
+LIVE_LONG = {"run", "test", "cpu-driver", "lsp"}
 NEW_OBJECTS = 50_000
 
 # Seconds that an interrupted run may still take, so that outputs being written become whole.
@@ -34,7 +36,10 @@ def main() -> int:
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"prismc {VERSION}\n")
         return 0
-    gc.set_threshold(NEW_OBJECTS)
+    if LIVE_LONG.intersection(arguments[:1]):
+        gc.set_threshold(NEW_OBJECTS)
+    else:
+        gc.disable()
     try:
         return _with_deep_stack(arguments)
     finally:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prismc.driver.errors import NothingToLaunch
+from prismc.driver.options import Options
 from prismc.driver.outputs import Output
 from prismc.driver.pipeline import EMITS, run_stages
 from prismc.driver.session import Session
@@ -49,6 +50,11 @@ class Emit(Enum):
     @property
     def needs_machine_code(self) -> bool:
         return self not in (Emit.CUDA, Emit.HEADER, Emit.STUBS)
+
+    @property
+    def tells_ptx(self) -> bool:
+        """Whether it holds the PTX, or tells about it."""
+        return self.needs_machine_code and self is not Emit.CUBIN
 
     def file_name(self, stem: str, target: str = "") -> str:
         """The name of an output of `stem.prism`; what Python imports is called by an identifier."""
@@ -103,7 +109,8 @@ def build_file(
     needs_machine_code = any(kind.needs_machine_code for kind in kinds)
     binaries: tuple[Binary | None, ...] = ()
     if needs_machine_code:
-        binaries = _compiled(session, work, step)
+        tells_ptx = any(kind.tells_ptx for kind in kinds)
+        binaries = _compiled(session, work, _stated_version(session.options, tells_ptx), step)
         if session.sink.has_errors() or None in binaries:
             return None
     ready = tuple(binary for binary in binaries if binary is not None)
@@ -162,8 +169,15 @@ def _joint_outputs(
 
 def compiled_module(session: Session, module: CudaModule) -> Binary | None:
     """One emitted module as machine code for the session's target; None after a problem."""
-    binaries = _compiled(session, [(module, session.options.target)], no_step)
+    options = session.options
+    binaries = _compiled(session, [(module, options.target)], options.ptx_version, no_step)
     return binaries[0] if binaries else None
+
+
+def _stated_version(options: Options, tells_ptx: bool) -> str:
+    """The version of PTX to ask for. Finding the least takes time, which is for those who see it; a
+    number may be more than the program allows, which is told in any case."""
+    return options.ptx_version if tells_ptx or options.ptx_version != "least" else "newest"
 
 
 def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:
@@ -173,7 +187,7 @@ def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule |
 
 
 def _compiled(
-    session: Session, work: Sequence[tuple[CudaModule, Target]], step: Step
+    session: Session, work: Sequence[tuple[CudaModule, Target]], ptx_version: str, step: Step
 ) -> tuple[Binary | None, ...]:
     """The modules as machine code, all at the same time."""
     # Only a build needs a compiler: checking must not pay for ctypes and subprocess.
@@ -182,7 +196,7 @@ def _compiled(
     from prismc.driver.compilers import open_compiler
 
     try:
-        compiler = _Telling(open_compiler(session.options.compiler, session.cache), step)
+        compiler = _Telling(open_compiler(session), step)
     except ToolchainFailure as failure:
         session.sink.report(unusable(failure))
         return ()
@@ -193,7 +207,7 @@ def _compiled(
         session.files,
         session.sink,
         accepts_lost=bool(session.options.dropped_sync),
-        ptx_version=session.options.ptx_version,
+        ptx_version=ptx_version,
     )
 
 

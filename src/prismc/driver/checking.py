@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prismc.driver.dependencies import Json, Texts
 from prismc.driver.findings import find, task_key
 from prismc.driver.options import Options
-from prismc.driver.pipeline import CHECKS, run_stages
+from prismc.driver.pipeline import CHECKS, import_stages, run_stages
 from prismc.driver.session import Session
 from prismc.source.files import SourceFile
 
@@ -36,6 +36,9 @@ class _Check:
         self.file = file
         self._options = options
         self.key = task_key("check", options, file) if session.cache else ""
+
+    def prepare(self) -> None:
+        import_stages(CHECKS)
 
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         session.options = self._options

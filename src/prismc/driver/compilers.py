@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prismc.backend.toolchain.compilation import Compilation, Compiler
 from prismc.backend.toolchain.find import find_nvcc, find_nvrtc
 from prismc.driver.cache import Cache
+from prismc.driver.session import Session
 from prismc.source.digest import digest, text_digest
 from prismc.source.identity import compiler_identity
 
@@ -48,11 +49,19 @@ def _sample(name: str) -> str:
         return f"{size}-{digest(head + file.read())}"
 
 
-def open_compiler(name: str, cache: Cache | None = None) -> Compiler:
-    """NVRTC or nvcc. Raises ToolchainFailure where the machine has none that works.
+def open_compiler(session: Session) -> Compiler:
+    """The compiler that the session's options name, opened once.
 
-    With a cache, it is only started for what was never compiled before.
+    With a cache, it is only started for what was never compiled before. Raises ToolchainFailure
+    where the machine has none that works.
     """
+    name = session.options.compiler
+    if name not in session.compilers:
+        session.compilers[name] = _opened(name, session.cache)
+    return session.compilers[name]
+
+
+def _opened(name: str, cache: Cache | None) -> Compiler:
     if cache is None:
         return _started(name)
     try:

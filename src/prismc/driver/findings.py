@@ -54,6 +54,9 @@ class Task(Protocol):
     @property
     def file(self) -> SourceFile: ...
 
+    def prepare(self) -> None:
+        """Have in this process what work on several files needs, so that forked ones share it."""
+
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         """What the task adds to the record, contents of outputs, and what both depend on.
 
@@ -78,6 +81,8 @@ def find(session: Session, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[i
     missing = [number for number, finding in enumerate(found) if finding is None]
     if jobs > 1:  # the longest first, so that no process ends with one while the others are idle
         missing.sort(key=lambda number: -len(tasks[number].file.text))
+    if len(missing) > 1:
+        tasks[missing[0]].prepare()
 
     def work(index: int) -> tuple[Json, list[bytes | None]]:
         # A plain tuple: what comes from a worker must be of no class of ours.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from prismc.driver.errors import NoSuchOperation, TooLarge
@@ -37,7 +38,7 @@ class View(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A step of the pipeline; `views` tells what can be printed after it.
+    """A step of the pipeline; `module` is what it imports, `views` what can be printed after it.
 
     `reads` gives all options that its result depends on: it is not run again while these and what
     it starts from are the same. A stage without `reads` runs every time.
@@ -45,6 +46,7 @@ class Stage(NamedTuple):
 
     name: str
     run: Callable[[Session, Any], Any]
+    module: str
     views: Callable[[], tuple[View, ...]]
     reads: Callable[[Options], object] | None = None
 
@@ -268,15 +270,29 @@ def _cuda_views() -> tuple[View, ...]:
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage("parse", _parse, _tree_views, lambda options: options.include),
-    Stage("check", _check, _fact_views),
-    Stage("lower", _lower, _ir_views, _lowering_options),
-    Stage("optimise", _optimise, _pass_views, lambda options: options.verify),
-    Stage("write", _write, tuple, lambda options: options.target.static_shared_limit),
-    Stage("emit", _emit, _cuda_views),
+    Stage("parse", _parse, "frontend.modules", _tree_views, lambda options: options.include),
+    Stage("check", _check, "checker.check", _fact_views),
+    Stage("lower", _lower, "ir.lowering.module", _ir_views, _lowering_options),
+    Stage("optimise", _optimise, "ir.passes.order", _pass_views, lambda options: options.verify),
+    Stage(
+        "write",
+        _write,
+        "backend.cuda.emit_functions",
+        tuple,
+        lambda options: options.target.static_shared_limit,
+    ),
+    Stage("emit", _emit, "backend.cuda.emit_module", _cuda_views),
 )
 CHECKS = "check"  # the last stage of `prismc check`
 EMITS = "emit"  # the last stage before a CUDA compiler runs
+
+
+def import_stages(last: str) -> None:
+    """Import what the stages up to `last` else import when they first run."""
+    for stage in STAGES:
+        import_module(f"prismc.{stage.module}")
+        if stage.name == last:
+            return
 
 
 def run_stages(

@@ -28,6 +28,7 @@ from prismc.driver.outputs import (
     refresh_times,
     save_outputs,
 )
+from prismc.driver.pipeline import EMITS, import_stages
 from prismc.driver.session import Session
 from prismc.driver.told import read, tell
 from prismc.hardware.targets import Target
@@ -189,6 +190,14 @@ class _Build:
         kinds = [kind.value for kind in order.kinds]
         more = (identity, targets, kinds, order.paths, self._strictness)
         return task_key("build", self._options, order.file, *more)
+
+    def prepare(self) -> None:
+        import_stages(EMITS)
+        if any(kind.needs_machine_code for kind in self._order.kinds):
+            # Builds without work need no compiler.
+            from prismc.backend.toolchain.nvrtc import keep_freed_memory
+
+            keep_freed_memory()
 
     def work(self, session: Session) -> tuple[Json, list[bytes], Json | None]:
         order = self._order

@@ -12,6 +12,7 @@ from prismc.driver.strictness import Settled, Strictness, settle
 from prismc.source.files import Files
 
 if TYPE_CHECKING:
+    from prismc.backend.toolchain.compilation import Compiler
     from prismc.frontend.modules import ModuleGraph, ParsedFiles
 
 FINE, PROGRAM_WRONG, ENVIRONMENT_WRONG, OUR_BUG = 0, 1, 2, 3
@@ -30,8 +31,9 @@ class Session:
 
     With a `cache`, what earlier runs found out is not worked out again. `parsed` holds the trees of
     files that were parsed so far, `graph` the modules of the root that was parsed last, and `made`
-    what each stage made last: for a further target, most stages have nothing new to do. `roots` are
-    the files that were checked for their own sake, `strictness` what becomes of warnings.
+    what each stage made last: for a further target, most stages have nothing new to do. `compilers`
+    are those of CUDA that were opened, by their names. `roots` are the files that were checked for
+    their own sake, `strictness` what becomes of warnings.
     """
 
     def __init__(
@@ -48,14 +50,15 @@ class Session:
         self.parsed: ParsedFiles = {}
         self.graph: ModuleGraph | None = None
         self.made: dict[str, Made] = {}
+        self.compilers: dict[str, Compiler] = {}
         self.sink = Sink()
         self.root = ""
         self.roots: dict[str, None] = {}
 
     def branch(self, options: Options) -> Session:
-        """A session with the files, trees and cache of this one, and problems of its own."""
+        """A session with this one's files, trees, compilers and cache, and problems of its own."""
         branch = Session(options, self.files, self.cache, self.strictness)
-        branch.parsed = self.parsed
+        branch.parsed, branch.compilers = self.parsed, self.compilers
         return branch
 
     @property

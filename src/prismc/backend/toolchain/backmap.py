@@ -6,6 +6,8 @@ the Prism line and the chain of calls that were inlined.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from prismc.backend.cuda_module import CudaModule, spell_file
 from prismc.backend.errors import CompilerRemark, GeneratedCodeRefused, InstructionIgnored
 from prismc.backend.toolchain.compilation import Compilation
@@ -61,10 +63,13 @@ class _Teller:
     def __init__(self, compilation: Compilation, module: CudaModule, files: Files) -> None:
         self._compilation = compilation
         self._files = files
-        self._ptx = PtxLines(compilation.ptx or "")
         self._names = {spell_file(name): name for name in module.files}
         self._kernels = {kernel.name: kernel.at for kernel in module.kernels}
         self._start = next(iter(self._kernels.values()), NOWHERE)
+
+    @cached_property
+    def _ptx(self) -> PtxLines:
+        return PtxLines(self._compilation.ptx or "")  # most logs tell of no line
 
     def problem(self, message: Message) -> Problem:
         ptx_line = message.ptx_line or self._culprit(message)
