@@ -40,7 +40,7 @@ _CLASSES = (
         "if", "(", "[", ".",
     )),
     ("an index or a call", ("[", "."), ("(",)),
-    ("another string", ("STRING",), ()),
+    ("a string", ("STRING",), ()),
 )  # fmt: skip
 
 _NAMED = {

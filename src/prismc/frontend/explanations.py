@@ -286,6 +286,8 @@ def level_without_size(at: Situation) -> Problem | None:
         return None
     if at.token in _ASSIGNMENTS and at.line_start() == -1:
         return ReservedWord(at=at.span(-1, -1), word=level)
+    if (level, at.token) == ("thread", "=") and at.text(at.line_start() + 1) == "launch":
+        return foreign(at, -1, 0, "write `threads = ..`, how many a block has", "threads =")
     one = f"{level}[1]"
     fix = Fix(at=at.span(-1, -1), text=one, title=f"write `{one}`", is_certain=False)
     return LevelWithoutSize(at=at.span(-1, -1), level=level, fixes=(fix,))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from prismc.diagnostics.problem import Problem
+from prismc.frontend.errors import ForeignSpelling
 from prismc.frontend.explanations import foreign
 from prismc.frontend.situation import Situation
 
@@ -48,13 +49,13 @@ def const_first(at: Situation) -> Problem | None:
 
 
 def pointer_without_brackets(at: Situation) -> Problem | None:
-    """`ptr<f32>` and `ptr f32`."""
+    """`ptr<f32>`, `ptr f32` and `ptr` alone."""
     if at.word(-1) != "ptr" or at.accepted != ["("]:
         return None
     if at.token == "NAME":
         return foreign(at, -1, 0, f"write `ptr({at.text()})`", f"ptr({at.text()})")
     if at.token != "<" or at.word(1) != "NAME":
-        return None
+        return foreign(at, -1, -1, "say what it points to, as in `ptr(f32)`")
     fix = f"ptr({at.text(1)})"
     return foreign(at, -1, 2 if at.word(2) == ">" else 1, f"write `{fix}`")
 
@@ -64,6 +65,33 @@ def shared_as_type(at: Situation) -> Problem | None:
     if at.token != "shared" or at.word(-1) != ":" or at.word(-2) != "NAME":
         return None
     return foreign(at, -2, 0, f"begin with it: `shared {at.text(-2)}: ..`")
+
+
+def shared_with_value(at: Situation) -> Problem | None:
+    """`shared s: f32[64] = 0`."""
+    if at.token != "=" or at.line_word() != "shared":
+        return None
+    instead = "declare it without a value: its threads store the first ones, by a `partition`"
+    return ForeignSpelling(at=at.span(), written="shared name: type = value", instead=instead)
+
+
+def default_value(at: Situation) -> Problem | None:
+    """`def f(n: int = 3)`."""
+    opening = at.previous(("(", "["))
+    if at.token != "=" or at.line_word() not in ("def", "kernel", "unsafe"):
+        return None
+    if opening is None or at.word(opening) == "[":
+        return None
+    instead = "leave the value out: each call passes all arguments"
+    return ForeignSpelling(at=at.span(), written="parameter: type = value", instead=instead)
+
+
+def result_of_kernel(at: Situation) -> Problem | None:
+    """`kernel k() -> int:`."""
+    if at.token != "->" or at.line_word() != "kernel":
+        return None
+    instead = "leave the result out: a kernel stores what the host is to see"
+    return ForeignSpelling(at=at.span(), written="kernel name(..) -> type", instead=instead)
 
 
 def cuda_function(at: Situation) -> Problem | None:

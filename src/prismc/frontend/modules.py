@@ -221,6 +221,10 @@ class _Loader:
             library = ", ".join(f"`{STANDARD}.{name}`" for name in modules_in(stdlib_folder()))
             otherwise = f"the standard library has {library}"
         advice = did_you_mean(module, self._known_modules(importer), otherwise)
+        if module == STANDARD and isinstance(node, ast.FromImport):
+            inside = [f"{STANDARD}.{each.name.text}" for each in node.names]
+            if all(each in self._known_modules(importer) for each in inside):
+                advice = f"import it by its whole name: `import {inside[0]}`"
         self._sink.report(
             MissingModule(at=node.path_span, module=module, searched=searched, advice=advice)
         )

@@ -126,8 +126,18 @@ HELP: tuple[Advice, ...] = (
     ),
     Advice(
         foreign_declarations.pointer_without_brackets,
-        ("kernel k(x: ptr<f32>):\n    pass\n", "kernel k(x: ptr f32):\n    pass\n"),
+        (
+            "kernel k(x: ptr<f32>):\n    pass\n",
+            "kernel k(x: ptr f32):\n    pass\n",
+            "kernel k(x: ptr):\n    pass\n",
+        ),
     ),
+    Advice(foreign_declarations.shared_with_value, (_inside("shared s: f32[64] = 0"),)),
+    Advice(
+        foreign_declarations.default_value,
+        ("def f(n: int = 3):\n    pass\n", "kernel k(n: int, m: int = 3):\n    pass\n"),
+    ),
+    Advice(foreign_declarations.result_of_kernel, ("kernel k(n: int) -> int:\n    pass\n",)),
     Advice(foreign_declarations.shared_as_type, (_inside("s: shared f32[64]"),)),
     Advice(
         foreign_declarations.cuda_function,
@@ -194,6 +204,7 @@ HELP: tuple[Advice, ...] = (
             _inside("first warp:", "    pass"),
             _inside("b := count(block)"),
             "def f(a: int @ thread):\n    pass\n",
+            "@launch(thread = 64)\nkernel k():\n    pass\n",
         ),
     ),
     Advice(

@@ -59,6 +59,7 @@ class Views:
             if variable in self._scope.refused:
                 continue
             if not variable.perspective.is_narrower_or_equal(varies):
+                self._scope.refused.add(variable)
                 self._sink.report(
                     OffsetVaries(
                         at=part.span,

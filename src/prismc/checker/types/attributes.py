@@ -18,7 +18,7 @@ from prismc.checker.types.model import BOOLEAN, PointerType
 from prismc.checker.types.pipelines import Pipelines
 from prismc.checker.types.signature import Launch
 from prismc.diagnostics.problem import Related
-from prismc.diagnostics.suggest import did_you_mean
+from prismc.diagnostics.suggest import did_you_mean, nearest
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
 from prismc.hardware.asynchronous import Agent, Completion
@@ -115,6 +115,8 @@ class Attributes(Pipelines):
         attribute = self._attribute(node, "requires")
         if attribute is None:
             if isinstance(node, ast.Kernel):
+                if self._is_misspelt(node, "requires"):
+                    return None
                 self._bad_requires(
                     node.name,
                     f"kernel `{node.name.text}` has none",
@@ -142,12 +144,24 @@ class Attributes(Pipelines):
             return None
         return Requires(bound=bound, shared=shared, span=attribute.span)
 
+    def _is_misspelt(self, node: Declared, name: str) -> bool:
+        """Whether an unknown attribute was probably meant to be this one."""
+        return any(
+            nearest(attribute.name.text, _ATTRIBUTES) == name for attribute in node.attributes
+        )
+
+    def _is_unknown(self, node: ast.Expression) -> bool:
+        """Whether a name means nothing here, which was reported."""
+        return isinstance(node, ast.Reference) and self.symbol_at(node) is None
+
     def _bad_requires(self, node: ast.Node, reason: str, advice: str) -> None:
         self.report(BadRequires(at=node.span, reason=reason, advice=advice))
 
     def _entry(self, node: ast.Expression) -> Perspective | None:
         if isinstance(node, ast.PerspectiveLiteral | ast.Reference):
             return self.perspective_of(node)
+        if isinstance(node, ast.Index) and self._is_unknown(node.value):
+            return None
         self._bad_requires(node, "this is no perspective", "write `level[n]`")
         return None
 

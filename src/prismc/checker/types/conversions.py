@@ -114,6 +114,7 @@ class Conversions(Context):
                 at=node.span,
                 construct=construct,
                 found=show(condition.type),
+                advice=_bool_advice(condition.type),
                 related=self.what_it_is(condition),
                 fixes=_compared(node, condition.type),
             )
@@ -248,6 +249,19 @@ def _declared_note(variable: typed.Variable) -> tuple[Related, ...]:
     return (Related(at=variable.span, message=message),)
 
 
+def _bool_advice(of: Type) -> str:
+    if isinstance(of, LiteralType):
+        return "write `true` or `false`"
+    element = _element(of)
+    if element is not None:
+        return "compare one of its elements: `..[i] != 0`"
+    return "write the comparison: `.. != 0`"
+
+
+def _element(of: Type) -> Type | None:
+    return of.element if isinstance(of, PointerType | ArrayType) else None
+
+
 def _advice(value: typed.Expression, expected: Type) -> str:
     if isinstance(value.type, ScalarType | LiteralType) and isinstance(expected, ScalarType):
         if is_boolean(expected):
@@ -260,6 +274,9 @@ def _advice(value: typed.Expression, expected: Type) -> str:
         pointer = value.pointer
         name = pointer.variable.name if isinstance(pointer, typed.Read) else ".."
         return f"name memory from there on, `partition {name} as part @ .. at ..:`, and pass `part`"
+    if isinstance(expected, ScalarType) and _element(value.type) == expected:
+        operand = value.variable.name if isinstance(value, typed.Read) else ".."
+        return f"read one of its elements: `{operand}[i]`"
     if isinstance(expected, ArrayType) and value.type == replace(
         expected, is_async=not expected.is_async
     ):

@@ -60,10 +60,11 @@ class ConditionNotBool(Problem):
     title = "a condition that is no bool"
     message = "{construct} needs a bool, and gets {found}"
     label = "{found}"
-    help_text = "write the comparison: `.. != 0`"
+    help_text = "{advice}"
 
     construct: str
     found: str
+    advice: str
 
 
 class NotAnInteger(Problem):

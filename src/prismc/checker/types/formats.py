@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from prismc.checker.types.model import ScalarType, Type
 from prismc.checker.types.show import show
+from prismc.diagnostics.words import counted
 from prismc.hardware.scalars import Kind
 
 _DIRECTIVE = re.compile(r"%([-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|z|t|j)?([A-Za-z%]?)")
@@ -39,12 +40,12 @@ def printf_text(text: str, types: Sequence[Type]) -> str | FormatError:
         if letter == "" or letter not in _INTEGERS + _FLOATS:
             shown = match.group()
             return FormatError(
-                f"`{shown}` prints nothing that it knows",
+                f"it does not know `{shown}`",
                 "use `%d`, `%u`, `%x` for integers, `%f`, `%e`, `%g` for floats",
             )
         if taken == len(types):
             return FormatError(
-                f"its text prints more than the {len(types)} value(s) after it",
+                f"its text prints more than the {counted(len(types), 'value')} after it",
                 "write one value for each `%`",
             )
         wrong = _mismatch(match.group(), letter, types[taken], taken)
@@ -54,7 +55,7 @@ def printf_text(text: str, types: Sequence[Type]) -> str | FormatError:
         taken += 1
     if taken < len(types):
         return FormatError(
-            f"its text prints {taken} of the {len(types)} values after it",
+            f"its text prints {taken} of the {counted(len(types), 'value')} after it",
             "write one `%` for each value",
             taken,
         )

@@ -269,7 +269,8 @@ class Generics(Builtins):
 
     def _report_undetermined(self, use: GenericUse, generic: ast.Generic, at: Span) -> None:
         name = generic.name.text
-        advice = f"`{use.symbol.name}[{name} = ..](..)`"
+        call = "" if isinstance(use.node, ast.Kernel) else "(..)"
+        advice = f"`{use.symbol.name}[{name} = ..]{call}`"
         if kind_of(generic) == "order":
             advice += f"; orders are {', '.join(f'`{word}`' for word in ORDERS)}"
         self.report(
