@@ -47,6 +47,7 @@ from prismc.checker.sync.plan import (
     Where,
 )
 from prismc.checker.sync.protocol import require_liveness
+from prismc.checker.sync.publish import publisher
 from prismc.checker.sync.roll import (
     Choice,
     choose_shapes,
@@ -85,18 +86,40 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
     }
     uses = [one for each in operations.values() for one in each]
     mbarriers = hardware.by_number()
+    found = {symbol: one for symbol, one in mbarriers_reached(program, operations).items() if one}
     reached: dict[str, tuple[int, ...]] = {}
-    for symbol, numbers in mbarriers_reached(program, operations).items():
-        body = program.bodies[symbol]
-        if numbers and body.instance.is_kernel and symbol in operations:
+    for each in functions:
+        symbol = each.graph.symbol
+        body, numbers = program.bodies[symbol], found.get(symbol, ())
+        if numbers and body.instance.is_kernel:
             reached[symbol] = numbers
-            start = initialisation(body, numbers, mbarriers, uses)
-            operations[symbol] = (*start, *operations[symbol])
+            start = tuple(initialisation(body, numbers, mbarriers, uses))
+            scopes = _completions(each, hardware, frozenset())
+            operations[symbol] = _begun(start, operations[symbol], each, body, found, scopes)
     return SyncPlan(
         instances=MappingProxyType(_numbered(operations, functions, hardware, shapes)),
         mbarriers=MappingProxyType(mbarriers),
         reached=MappingProxyType(reached),
     )
+
+
+def _begun(
+    start: tuple[SyncOperation, ...],
+    operations: tuple[SyncOperation, ...],
+    planned: Planned,
+    body: typed.Body,
+    users: Collection[str],
+    scopes: Collection[int],
+) -> tuple[SyncOperation, ...]:
+    """The operations of a kernel behind those that initialise its mbarriers, without the barrier at
+    their end if another one will do."""
+    *inits, barrier = start
+    is_wide = barrier.kind is SyncKind.CLUSTER_BARRIER
+    at = publisher(planned, body, operations, users, scopes, is_wide=is_wide)
+    if at is None:
+        return (*start, *operations)
+    shown = replace(operations[at], edges=(*operations[at].edges, *barrier.edges))
+    return (*inits, *operations[:at], shown, *operations[at + 1 :])
 
 
 def has_room(program: typed.Program, functions: List[Planned]) -> bool:

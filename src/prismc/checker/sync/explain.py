@@ -6,7 +6,7 @@ all, the orders that others make too included. Worked out only when somebody ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from prismc.checker.memory.facts import MemoryFacts
@@ -92,7 +92,7 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
     accounts = tuple(
         OperationAccount(
             operation=each,
-            merged=merged.get(each.position, each.edges) if each.kind in _BARRIERS else each.edges,
+            merged=_with_own(merged, each) if each.kind in _BARRIERS else each.edges,
         )
         for each in operations
     )
@@ -113,6 +113,16 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
         ),
         required=() if function.instance.is_kernel else requirements_of(function),
     )
+
+
+def _with_own(
+    merged: Mapping[Position, tuple[Edge, ...]], operation: SyncOperation
+) -> tuple[Edge, ...]:
+    """The orders of a barrier, those that are not of the graph included: mbarriers are shown."""
+    found = merged.get(operation.position, operation.edges)
+    known = {(edge.earlier.at, edge.later.at) for edge in found}
+    own = (one for one in operation.edges if (one.earlier.at, one.later.at) not in known)
+    return (*found, *own)
 
 
 def _merged(function: Function) -> dict[Position, tuple[Edge, ...]]:

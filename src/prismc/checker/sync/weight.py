@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from prismc.checker.sync.plan import Position, Where
+from prismc.checker.sync.text_order import TextOrder
 from prismc.checker.types import typed
 from prismc.checker.types.model import INT
 from prismc.checker.types.walk import (
@@ -104,27 +105,18 @@ class Work:
         self._bodies = bodies
         self._known: dict[str, int] = {}
         self._body = body.statements
-        # Of each statement its number in the order of the text, and that of what is behind it.
-        self._extent: dict[int, tuple[int, int]] = {}
-        self._loops: dict[int, typed.For | typed.While] = {}
-        self._pipelines: set[int] = set()
-        self._number(self._body, 0, in_pipeline=False)
-
-    def _number(
-        self, statements: tuple[typed.Statement, ...], first: int, *, in_pipeline: bool
-    ) -> int:
-        for statement in statements:
-            turns = isinstance(statement, typed.For) and statement.turns is not None
-            if isinstance(statement, typed.For | typed.While):
-                self._loops[statement.id] = statement
-            if in_pipeline:
-                self._pipelines.add(statement.id)
-            end = first + 1
-            for body in bodies_of(statement):
-                end = self._number(body, end, in_pipeline=in_pipeline or turns)
-            self._extent[statement.id] = first, end
-            first = end
-        return first
+        self._order = TextOrder(body)
+        self._loops = {
+            each.id: each
+            for each in statements_in(body.statements)
+            if isinstance(each, typed.For | typed.While)
+        }
+        self._pipelines = {
+            each.id
+            for loop in self._loops.values()
+            if isinstance(loop, typed.For) and loop.turns is not None
+            for each in statements_in(loop.body)
+        }
 
     def is_in_pipeline(self, place: Position) -> bool:
         """Whether a place is one of a pipeline's steps, which are to be alike."""
@@ -132,7 +124,7 @@ class Work:
 
     def is_whole(self, place: Position) -> bool:
         """Whether nothing stands inside the statement at a place."""
-        first, end = self._extent[place.anchor]
+        first, end = self._order.extent[place.anchor]
         return end == first + 1
 
     def start_of(self, loop: int) -> Position:
@@ -141,16 +133,12 @@ class Work:
 
     def between(self, start: Position, end: Position) -> int:
         """The instructions of each thread from one place to a later one of the same code."""
-        return self._inside(self._body, self._at(start), self._at(end))
-
-    def _at(self, place: Position) -> int:
-        first, end = self._extent[place.anchor]
-        return first if place.where is Where.BEFORE else end
+        return self._inside(self._body, self._order.at(start), self._order.at(end))
 
     def _inside(self, statements: tuple[typed.Statement, ...], start: int, end: int) -> int:
         total = 0
         for statement in statements:
-            first, behind = self._extent[statement.id]
+            first, behind = self._order.extent[statement.id]
             if start <= first and behind <= end:
                 total += self._of(statement)
             elif first < end and start < behind:
