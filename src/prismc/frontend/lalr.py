@@ -6,10 +6,14 @@ It is a loop with explicit stacks, so nesting costs memory, never Python's call 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from prismc.frontend.tables import Rule, Tables, Token
 from prismc.source.span import Span
+
+# A span from a tuple, without the way through a function in Python.
+_SPAN: Callable[[tuple[str, int, int]], Span] = partial(tuple.__new__, Span)
 
 # Gets the span of the production and the values of its symbols: a token for a terminal.
 Action = Callable[..., Any]
@@ -49,7 +53,7 @@ class Machine:
     def _run(self, tokens: Iterable[Token], first: int, states: list[int]) -> Any:
         """Runs tokens of which the first is counted as `first`."""
         tables, actions, file = self._tables.actions, self._actions, self._file
-        rules, jumps = self._tables.rules, self._jumps
+        rules, jumps, span = self._tables.rules, self._jumps, _SPAN
         width, height = len(self._tables.terminals), len(tables)
         values: list[Any] = [None] * (len(states) - 1)
         starts = [0] * (len(states) - 1)
@@ -76,10 +80,10 @@ class Machine:
                     for place in blanks:
                         children.insert(place, None)
                     del states[-length:], values[-length:], starts[-length:]
-                    values.append(action(Span(file, start, end), *children))
+                    values.append(action(span((file, start, end)), *children))
                     starts.append(start)
                 else:
-                    values.append(action(Span(file, end, end), *(None for _ in blanks)))
+                    values.append(action(span((file, end, end)), *(None for _ in blanks)))
                     starts.append(begin)
                 key = (symbol * height + states[-1]) * width + kind
                 state = jumps.get(key)

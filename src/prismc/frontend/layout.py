@@ -130,7 +130,7 @@ class Layout:
         self._tokens: list[Token] = []
         self._faults: dict[type[Problem], list[Problem]] = {}
         self._indents = [0]
-        self._brackets: list[tuple[str, Span]] = []
+        self._brackets: list[tuple[str, int, int]] = []
         self._line_token = 0  # where the logical line begins in `_tokens`
         self._arms = 0
         self._strays = 0
@@ -300,19 +300,19 @@ class Layout:
     # ---------------------------------------------------------------------------- brackets
 
     def _bracket(self, bracket: str, begin: int, end: int) -> None:
-        at = self._span(begin, end)
         if bracket in _CLOSING:
-            self._brackets.append((bracket, at))
+            self._brackets.append((bracket, begin, end))
         elif not self._brackets:
             if MismatchedBracket not in self._faults:  # which has closed one too many
-                self._fault(UnopenedBracket(at=at, bracket=bracket))
+                self._fault(UnopenedBracket(at=self._span(begin, end), bracket=bracket))
         else:
-            opening, opened = self._brackets.pop()
+            opening, *opened = self._brackets.pop()
             if _CLOSING[opening] != bracket:
+                message = f"`{opening}` is opened here"
                 self._fault(
                     MismatchedBracket(
-                        at=at,
-                        related=(Related(at=opened, message=f"`{opening}` is opened here"),),
+                        at=self._span(begin, end),
+                        related=(Related(at=self._span(*opened), message=message),),
                         bracket=bracket,
                         opening=opening,
                         closing=_CLOSING[opening],
@@ -320,11 +320,12 @@ class Layout:
                 )
 
     def _unclosed(self) -> None:
-        opening, opened = self._brackets[-1]
+        opening, *opened = self._brackets[-1]
         # A string without its end may have swallowed the closing bracket, one of the wrong kind
         # has closed another's.
         if UnterminatedString not in self._faults and MismatchedBracket not in self._faults:
-            self._fault(UnclosedBracket(at=opened, bracket=opening, closing=_CLOSING[opening]))
+            at = self._span(*opened)
+            self._fault(UnclosedBracket(at=at, bracket=opening, closing=_CLOSING[opening]))
         self._brackets.clear()
 
     # ---------------------------------------------------------------------------- odd characters

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from prismc.ir.conditions import Condition
 from prismc.ir.types import Type
@@ -74,8 +74,9 @@ class Op(Record):
     `spelling` is the name in the text form. A class with a `selector` stands for a family: the
     selector names the field and the enumeration whose member's value is the spelling. `roles` maps
     the fields, in order, to what they are; `results` and `span` are not among them. Every walk asks
-    for `region_fields` and `operand_fields`, those that hold regions, and operands with their role;
-    where each operand has a field of its own, `read_operands` reads them all.
+    for `region_fields` and `operand_fields`, those that hold regions, and operands with their role.
+    `has_lists` holds where a field is a list of operands, or an operand may be left out. `operands`
+    and `regions` are all of them in the order of the fields; each class has readers of its own.
     """
 
     spelling: ClassVar[str] = ""
@@ -85,7 +86,7 @@ class Op(Record):
     region_fields: ClassVar[tuple[str, ...]] = ()
     operand_fields: ClassVar[tuple[tuple[str, Role], ...]] = ()
     attribute_fields: ClassVar[tuple[str, ...]] = ()
-    read_operands: ClassVar[Callable[[Op], tuple[Value, ...]] | None] = None
+    has_lists: ClassVar[bool] = False
 
     results: tuple[Value, ...] = ()
     span: Span = NOWHERE
@@ -101,7 +102,14 @@ class Op(Record):
         selector = cls.selector[0] if cls.selector else None
         attributes = (name for name, role in cls.roles.items() if role is Role.ATTRIBUTE)
         cls.attribute_fields = tuple(name for name in attributes if name != selector)
-        cls.read_operands = _reader(cls.operand_fields)
+        cls.has_lists = any(role is not Role.OPERAND for _, role in cls.operand_fields)
+        names = [name for name, _ in cls.operand_fields]
+        own_readers: dict[str, object] = {
+            "operands": _all_operands if cls.has_lists else _reader(names),
+            "regions": _reader(cls.region_fields),
+        }
+        for name, read in own_readers.items():
+            setattr(cls, name, property(read) if callable(read) else read)
 
     @property
     def name(self) -> str:
@@ -116,27 +124,13 @@ class Op(Record):
         (result,) = self.results
         return result
 
-    @property
-    def operands(self) -> tuple[Value, ...]:
-        """All operands, in the order of the fields."""
-        read = type(self).read_operands
-        if read is not None:
-            return read(self)
-        found: list[Value] = []
-        for name, role in self.operand_fields:
-            if role is Role.OPERAND:
-                found.append(getattr(self, name))
-            elif role is Role.OPERANDS:
-                found.extend(getattr(self, name))
-            elif (value := getattr(self, name)) is not None:
-                found.append(value)
-        return tuple(found)
+    if TYPE_CHECKING:
 
-    @property
-    def regions(self) -> tuple[Region, ...]:
-        """The nested regions, in the order of the fields."""
-        names = self.region_fields
-        return tuple(getattr(self, name) for name in names) if names else ()
+        @property
+        def operands(self) -> tuple[Value, ...]: ...
+
+        @property
+        def regions(self) -> tuple[Region, ...]: ...
 
     @property
     def attributes(self) -> dict[str, object]:
@@ -167,14 +161,25 @@ class Op(Record):
         return replace(self, **dict(zip(self.region_fields, regions, strict=True)))
 
 
-def _reader(fields: Sequence[tuple[str, Role]]) -> Callable[[Op], tuple[Value, ...]] | None:
-    """What reads the operands of a class whose operands have a field each; else None."""
-    if any(role is not Role.OPERAND for _, role in fields):
-        return None
-    if not fields:
-        return lambda op: ()
-    read: Callable[[Op], Any] = attrgetter(*(name for name, _ in fields))
-    return read if len(fields) > 1 else lambda op: (read(op),)
+def _reader(names: Sequence[str]) -> Callable[[Op], Any] | tuple[()]:
+    """What reads some fields as a tuple; the tuple itself where there are none."""
+    if not names:
+        return ()
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda op: (read(op),)
+
+
+def _all_operands(op: Op) -> tuple[Value, ...]:
+    """The operands of a class that has lists of them."""
+    found: list[Value] = []
+    for name, role in op.operand_fields:
+        if role is Role.OPERAND:
+            found.append(getattr(op, name))
+        elif role is Role.OPERANDS:
+            found.extend(getattr(op, name))
+        elif (value := getattr(op, name)) is not None:
+            found.append(value)
+    return tuple(found)
 
 
 class Region(Record):

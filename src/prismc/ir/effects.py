@@ -98,8 +98,14 @@ EFFECTS: dict[type[Op], Effect] = {
 }
 
 
+_PURE = frozenset(
+    kind
+    for kind, effect in EFFECTS.items()
+    if effect is Effect.NONE and not kind.region_fields and not kind.is_terminator
+)
 _MISSED = WRITES | Effect.SYNCHRONISES | LEAVES
 _DROPPABLE = frozenset(kind for kind, effect in EFFECTS.items() if not effect & _MISSED)
+_DROPPABLE_IN_LOOPS = _DROPPABLE | {control.Break, control.Continue}
 
 
 def effects_of(op: Op) -> Effect:
@@ -115,11 +121,17 @@ def effects_of(op: Op) -> Effect:
 
 def is_pure(op: Op) -> bool:
     """Whether `op` only computes its results from its operands, and has no regions."""
-    return EFFECTS[type(op)] is Effect.NONE and not op.regions and not op.is_terminator
+    return type(op) in _PURE
 
 
 def is_droppable(op: Op) -> bool:
     """Whether nothing but the results of `op` can be missed."""
-    if op.is_terminator:
+    return not op.is_terminator and _does_nothing(op, _DROPPABLE)
+
+
+def _does_nothing(op: Op, droppable: frozenset[type[Op]]) -> bool:
+    if type(op) not in droppable:
         return False
-    return not effects_of(op) & _MISSED if op.region_fields else type(op) in _DROPPABLE
+    if isinstance(op, control.For | control.While):
+        droppable = _DROPPABLE_IN_LOOPS
+    return all(_does_nothing(inner, droppable) for region in op.regions for inner in region.ops)

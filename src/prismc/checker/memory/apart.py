@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 
 from prismc.checker.memory.facts import MemoryFacts
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_in
 from prismc.hardware.groups import Level
 
 # The scarcest has 64 bytes for each of its threads (sm_75: 64 KiB, 1,024 threads; CUDA C++
@@ -59,5 +58,5 @@ def _reached(symbols: Iterable[str], program: typed.Program) -> frozenset[str]:
         if symbol in program.bodies and symbol not in seen:
             seen.add(symbol)
             body = program.bodies[symbol]
-            waiting += [call.callee.symbol for call in calls_in(body.statements)]
+            waiting += [call.callee.symbol for call in body.calls]
     return frozenset(seen)

@@ -29,7 +29,7 @@ from prismc.checker.perspectives.writes import Writes
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.origins import InstanceSink
-from prismc.checker.types.walk import calls_in, statements_in
+from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Bound, Perspective
@@ -349,7 +349,7 @@ def _written_roots(body: typed.Body, scope: Scope) -> Roots:
     for statement in statements_in(body.statements):
         if isinstance(statement, typed.Assign) and isinstance(statement.place, typed.MemoryPlace):
             written += pointer_variables(statement.place.pointer)
-    for call in calls_in(body.statements):
+    for call in body.calls:
         for parameter, argument in zip(call.callee.parameters, call.arguments, strict=False):
             if isinstance(parameter.type, PointerType) and not parameter.type.is_const:
                 written += pointer_variables(argument)

@@ -88,6 +88,8 @@ class Accesses:
         self.made: list[Access] = []
         # Accesses to any element that nothing tells apart, one for all of a region.
         self._anywhere: dict[object, Access] = {}
+        # What conditions leave, which many accesses have in common.
+        self._inside: dict[object, Inside] = {}
         self.view_uses: dict[typed.Variable, ViewUse] = {}
         self._trips = loops
 
@@ -281,7 +283,10 @@ class Accesses:
         points: list[Point] = []
         is_certain = True
         for counters in values:
-            inside = self._conditions(here, counters)
+            key = (here.guards, threads, *counters.items())
+            inside = self._inside.get(key)
+            if inside is None:
+                inside = self._inside[key] = self._conditions(here, counters)
             is_certain = is_certain and inside.is_certain
             if not inside.threads:
                 continue

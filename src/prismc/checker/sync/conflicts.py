@@ -123,7 +123,8 @@ class Conflicts:
             if isinstance(root, LoadPhase) and access.kind is AccessKind.READ
         }
         self._memory = _memories(accesses)
-        self._neighbours = Neighbours(accesses, self._memory, everyone.bit_length())
+        self._accesses = accesses
+        self._neighbours: Neighbours | None = None  # only paths with many accesses ask
 
     @classmethod
     def beside(
@@ -145,6 +146,9 @@ class Conflicts:
 
     def near(self, access: Access) -> list[int] | None:
         """The numbers of the accesses that `between` need not be asked about in vain; None: any."""
+        if self._neighbours is None:
+            width = self._everyone.bit_length()
+            self._neighbours = Neighbours(self._accesses, self._memory, width)
         return self._neighbours.of(access)
 
     def is_settled(self, pending: Pending) -> bool:

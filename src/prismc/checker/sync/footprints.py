@@ -8,9 +8,10 @@ at one time. Unknown means that the accesses may meet (decision 0061).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, product, repeat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, product
 from math import gcd
+from operator import floordiv
 from types import MappingProxyType
 
 from prismc.checker.sync.coverage import threads_in
@@ -20,12 +21,13 @@ from prismc.checker.sync.forms import (
     Coefficient,
     Form,
     Monomial,
+    combine,
     constant,
     lower_bound,
     plus,
     scaled,
 )
-from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, Table, join
+from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, Row, Table, join
 from prismc.source.record import Record, replace
 
 Tables = dict[tuple[int, ...], dict[int, Table]]
@@ -51,7 +53,8 @@ class Footprint(Record):
     `loops` are the loops whose counters the points go through; the counters are iteration numbers.
     Of a loop in `cycles` they go through so many iterations only, which come again and again.
     `threads` holds all that may access; with `is_certain` they all do. `common` is what all points
-    share, `varying` the products of symbols whose coefficients differ.
+    share, `varying` the products of symbols whose coefficients differ. The known parts come in
+    whole runs of `grain` elements, the first of which are `rest` behind multiples of it.
     """
 
     threads: int
@@ -62,6 +65,8 @@ class Footprint(Record):
     is_certain: bool = True
     common: Mapping[Monomial, int] = MappingProxyType({})
     varying: tuple[Monomial, ...] = ()
+    grain: int = 1
+    rest: int = 0
 
 
 class Meeting(Record):
@@ -106,6 +111,7 @@ def footprint_of(
     threads = 0
     for point in points:
         threads |= point.threads
+    grain, rest = _runs(points, lanes)
     return Footprint(
         threads=threads,
         lanes=lanes,
@@ -115,11 +121,25 @@ def footprint_of(
         is_certain=is_certain,
         common=common,
         varying=tuple(varying),
+        grain=grain,
+        rest=rest,
     )
 
 
-# The tables of footprints that have been compared, by what was left and which loops counted.
-Known = dict[tuple[Footprint, Monomial, tuple[int, ...], int | None], Tables]
+def _runs(points: tuple[Point, ...], lanes: int) -> tuple[int, int]:
+    """The length of the runs that known parts come in, and where they begin."""
+    grain, rest = lanes, 0
+    for point in points if lanes > 1 else ():
+        offset = point.form.get(ONE, 0)
+        starts = (offset,) if isinstance(offset, int) else offset
+        grain = gcd(grain, *(start - starts[0] for start in starts), starts[0] - rest)
+        rest = starts[0] % grain
+    return grain, rest
+
+
+# The tables of footprints that have been compared, by what was left, which loops counted, and the
+# elements of a run that counted as one.
+Known = dict[tuple[Footprint, Monomial, tuple[int, ...], int | None, int], Tables]
 
 
 class Between(Record):
@@ -166,7 +186,8 @@ def meet(
             return anyone
     if not found:
         return NEVER
-    return Meeting(classes=tuple(found), is_exact=is_exact, element=next(iter(found.values())))
+    element = next(iter(found.values())) * alignment.grain + first.rest % alignment.grain
+    return Meeting(classes=tuple(found), is_exact=is_exact, element=element)
 
 
 def _spreads(footprint: Footprint) -> Iterator[int]:
@@ -228,11 +249,13 @@ def _align(
     if by_element.modulus == 1 and (not row or by_row.modulus == 1):
         return None
     both = [loop for loop in first.loops if loop in second.loops]
+    grain = gcd(first.grain, second.grain, first.rest - second.rest, *by_element)
     is_regular = all(atom.is_regular for monomial in left for atom in monomial)
     return Alignment(
         row=row,
         by_row=by_row,
-        by_element=by_element,
+        by_element=Line(by_element.stride // grain, by_element.modulus // grain),
+        grain=grain,
         same=tuple(loop for loop in both if loop not in crossed),
         ordered=between.loop if between.loop in both else None,
         apart=(between.least, between.most if is_regular else FAR),
@@ -389,15 +412,18 @@ def _all_earlier(
     waiting = sorted(before)
     for order in sorted(later):
         while waiting and waiting[0] <= order - least:
-            for element, threads in before[waiting.pop(0)].items():
-                gathered[element] = gathered.get(element, 0) | threads
+            for row, elements in before[waiting.pop(0)].items():
+                known = gathered.setdefault(row, {})
+                for element, threads in elements.items():
+                    known[element] = known.get(element, 0) | threads
         if gathered:
             yield gathered, later[order]
 
 
 def _tables(footprint: Footprint, alignment: Alignment, known: Known) -> Tables:
     """Tables by the values of the common counters, then by that of the ordered one."""
-    key = (footprint, alignment.row, alignment.same, alignment.ordered)
+    grain = alignment.grain
+    key = (footprint, alignment.row, alignment.same, alignment.ordered, grain)
     tables = known.get(key)
     if tables is not None:
         return tables
@@ -409,22 +435,36 @@ def _tables(footprint: Footprint, alignment: Alignment, known: Known) -> Tables:
         by_order = tables.setdefault(tuple(point.counters[i] for i in same), {})
         table = by_order.setdefault(0 if place is None else point.counters[place], {})
         row: Coefficient = point.form.get(alignment.row, 0) if alignment.row else 0
-        _fill(table, row, point.form.get(ONE, 0), point.threads, footprint.lanes)
+        offset = point.form.get(ONE, 0)
+        if grain > 1:
+            offset = combine(floordiv, offset, grain)
+        _fill(table, row, offset, point.threads, footprint.lanes // grain)
     return tables
 
 
 def _fill(table: Table, row: Coefficient, offset: Coefficient, threads: int, lanes: int) -> None:
-    if isinstance(row, int) and isinstance(offset, int):
-        for lane in range(lanes):
-            element = (row, offset + lane)
-            table[element] = table.get(element, 0) | threads
+    """Note what threads touch: `lanes` elements, or runs of them, from `offset` on."""
+    if isinstance(row, int):
+        starts = {offset: threads} if isinstance(offset, int) else _by_start(offset, threads)
+        _extend(table.setdefault(row, {}), starts, lanes)
         return
-    rows = repeat(row) if isinstance(row, int) else row
-    offsets = repeat(offset) if isinstance(offset, int) else offset
+    for line, of_line in _by_start(row, threads).items():
+        starts = {offset: of_line} if isinstance(offset, int) else _by_start(offset, of_line)
+        _extend(table.setdefault(line, {}), starts, lanes)
+
+
+def _by_start(values: Sequence[int], threads: int) -> Row:
+    """Some threads by their values."""
+    found: Row = {}
     bit = 1
-    for line, start in zip(rows, offsets, strict=False):
+    for value in values:
         if threads & bit:
-            for lane in range(lanes):
-                element = (line, start + lane)
-                table[element] = table.get(element, 0) | bit
+            found[value] = found.get(value, 0) | bit
         bit <<= 1
+    return found
+
+
+def _extend(elements: Row, starts: Row, lanes: int) -> None:
+    for start, threads in starts.items():
+        for element in range(start, start + lanes):
+            elements[element] = elements.get(element, 0) | threads

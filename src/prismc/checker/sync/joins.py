@@ -1,11 +1,13 @@
 """Compares the elements of two footprints: for whom of their threads one is the same.
 
 A table has the elements of one footprint; what the two indices differ by beside is a line of
-numbers (`Line`), for the row and for the place in it where the index has rows.
+numbers (`Line`), for the row and for the place in it where the index has rows. Where both touch
+whole runs of elements, a run counts as one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gcd
 from typing import NamedTuple
 
@@ -14,8 +16,10 @@ from prismc.checker.sync.forms import Monomial
 # Elements compared for one pair of accesses, at most; more count as unknown.
 MOST_WORK = 1 << 17
 
-# A table maps an element (its row's coefficient and its known part) to the threads that touch it.
-Table = dict[tuple[int, int], int]
+# A table maps elements (by their row's coefficient, then by their known part) to the threads that
+# touch them.
+Row = dict[int, int]
+Table = dict[int, Row]
 
 
 class Line(NamedTuple):
@@ -34,14 +38,16 @@ class Alignment(NamedTuple):
     """How two footprints are compared.
 
     `row` is the product of symbols that is the length of a row, () if there are no rows. `by_row`
-    tells what the rows differ by, `by_element` the places in a row. `same` are the loops with one
-    counter for both; `ordered` is the loop whose iteration lies earlier for the earlier access, if
-    both go through its counter. `apart` is the least and the most that it lies earlier.
+    tells what the rows differ by, `by_element` the places in a row, counted in runs of `grain`
+    elements. `same` are the loops with one counter for both; `ordered` is the loop whose iteration
+    lies earlier for the earlier access, if both go through its counter. `apart` is the least and
+    the most that it lies earlier.
     """
 
     row: Monomial
     by_row: Line
     by_element: Line
+    grain: int
     same: tuple[int, ...]
     ordered: int | None
     apart: tuple[int, int]
@@ -72,15 +78,17 @@ def join(
 
 def _join(first: Table, second: Table, found: dict[tuple[int, int], int]) -> None:
     """The same where the elements are known."""
-    if first.keys().isdisjoint(second):
-        return
-    # Of thousands of elements few differ in the threads that touch them.
-    meeting: dict[tuple[int, int], int] = {}
-    for element, earlier in first.items():
-        if element in second:
-            meeting.setdefault((earlier, second[element]), element[1])
-    for (earlier, later), offset in meeting.items():
-        _note(earlier, later, offset, found)
+    for row, elements in first.items():
+        others = second.get(row)
+        if others is None or elements.keys().isdisjoint(others):
+            continue
+        # Of many elements few differ in the threads that touch them.
+        meeting: dict[tuple[int, int], int] = {}
+        for offset, earlier in elements.items():
+            if offset in others:
+                meeting.setdefault((earlier, others[offset]), offset)
+        for (earlier, later), offset in meeting.items():
+            _note(earlier, later, offset, found)
 
 
 def _join_strided(
@@ -90,12 +98,12 @@ def _join_strided(
     stride, (least, most) = alignment.by_element.stride, alignment.apart
     # Elements meet only if they lie whole strides apart.
     lines: dict[tuple[int, int], dict[int, int]] = {}
-    for (row, offset), later in second.items():
+    for row, offset, later in _elements(second):
         lines.setdefault((row, offset % stride), {})[offset] = later
     longest = max(map(len, lines.values()), default=0)
-    if len(first) * min(longest, most - least + 1) > MOST_WORK:
+    if _size(first) * min(longest, most - least + 1) > MOST_WORK:
         return False
-    for (row, offset), earlier in first.items():
+    for row, offset, earlier in _elements(first):
         line = lines.get((row, offset % stride), {})
         # The later index has gained a stride for each iteration: the known parts differ by them.
         if most - least < len(line):
@@ -140,11 +148,11 @@ def _join_rows(
     place, apart = alignment.by_element, alignment.apart
     divisor = gcd(place.stride, place.modulus)
     rows: dict[int, list[tuple[int, int]]] = {}
-    for (row, offset), later in second.items():
+    for row, offset, later in _elements(second):
         rows.setdefault(offset % divisor if divisor else offset, []).append((row, later))
-    if len(first) * max(map(len, rows.values()), default=0) > MOST_WORK:
+    if _size(first) * max(map(len, rows.values()), default=0) > MOST_WORK:
         return False
-    for (row, offset), earlier in first.items():
+    for row, offset, earlier in _elements(first):
         for other, later in rows.get(offset % divisor if divisor else offset, ()):
             if _agree(row - other, alignment.by_row, apart):
                 _note(earlier, later, offset, found)
@@ -165,9 +173,22 @@ def _agree(difference: int, line: Line, apart: tuple[int, int]) -> bool:
 def _residues(table: Table, modulus: int) -> dict[int, int]:
     """The threads by remainder of the elements that they touch."""
     found: dict[int, int] = {}
-    for (_, offset), threads in table.items():
+    for _, offset, threads in _elements(table):
         found[offset % modulus] = found.get(offset % modulus, 0) | threads
     return found
+
+
+def _elements(table: Table) -> Iterator[tuple[int, int, int]]:
+    """Rows, known parts and threads of all elements."""
+    return (
+        (row, offset, threads)
+        for row, elements in table.items()
+        for offset, threads in elements.items()
+    )
+
+
+def _size(table: Table) -> int:
+    return sum(map(len, table.values()))
 
 
 def _note(earlier: int, later: int, element: int, found: dict[tuple[int, int], int]) -> None:

@@ -28,7 +28,6 @@ from prismc.checker.sync.plan import (
 )
 from prismc.checker.sync.split import Arrive, SplitBarrier
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.features import Feature
@@ -139,7 +138,7 @@ def kernels_reaching(program: typed.Program) -> dict[str, frozenset[str]]:
         mine = callers.setdefault(symbol, set())
         if body.instance.is_kernel or not mine:
             mine.add(symbol)
-        for call in calls_in(body.statements):
+        for call in body.calls:
             callers.setdefault(call.callee.symbol, set()).update(mine)
     return {symbol: frozenset(found) for symbol, found in callers.items()}
 
@@ -180,7 +179,7 @@ def mbarriers_reached(
     reached: dict[str, tuple[int, ...]] = {}
     for symbol, body in program.bodies.items():
         found = {one.barrier for one in operations.get(symbol, ()) if one.kind in MBARRIER_KINDS}
-        for call in calls_in(body.statements):
+        for call in body.calls:
             found.update(reached.get(call.callee.symbol, ()))
         reached[symbol] = tuple(sorted(found))
     return reached

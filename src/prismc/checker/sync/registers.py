@@ -12,7 +12,7 @@ from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import ArrayType
-from prismc.checker.types.walk import calls_in, statements_in
+from prismc.checker.types.walk import statements_in
 from prismc.hardware.asynchronous import Completion
 
 # Operations that use shared memory, or write registers, after they were issued.
@@ -49,7 +49,7 @@ def _shown_by_signature(body: typed.Body) -> Iterator[typed.Variable]:
 def _shown_by_calls(
     body: typed.Body, callees: Mapping[str, FunctionSummary]
 ) -> Iterator[typed.Variable]:
-    for call in calls_in(body.statements):
+    for call in body.calls:
         summary = callees.get(call.callee.symbol)
         for position in sorted(summary.registers) if summary is not None else ():
             variable = root_variable(call.arguments[position])
@@ -59,7 +59,7 @@ def _shown_by_calls(
 
 def leaves_open(body: typed.Body, callees: Mapping[str, FunctionSummary]) -> bool:
     """Whether something that must not outlive the body's memory may be on its way at its end."""
-    for call in calls_in(body.statements):
+    for call in body.calls:
         effects, summary = call.callee.effects, callees.get(call.callee.symbol)
         if effects is not None and effects.completes in _OUTLIVING:
             return True

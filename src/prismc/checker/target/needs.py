@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from prismc.checker.target.errors import NeedsTarget, NoClusters, UnknownNeed
 from prismc.checker.types import typed
 from prismc.checker.types.origins import InstanceSink
-from prismc.checker.types.walk import calls_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.features import Feature
@@ -67,7 +66,7 @@ def _lacks(program: typed.Program, target: Target, sink: Sink) -> Iterator[_Lack
         yield from _cluster(body.instance, target, sink)
         own = missing[symbol] = _declared(body.instance, target, sink)
         told = InstanceSink(sink, body.instance)
-        for call in calls_in(body.statements):
+        for call in body.calls:
             found = missing.get(call.callee.symbol, {})
             if not found:
                 continue

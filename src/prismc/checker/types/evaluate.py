@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
 
 from prismc.checker.types import typed
 from prismc.checker.types.fold import (
@@ -25,13 +26,21 @@ class NotKnown(Exception):
     """The value depends on more than the arguments, or takes too long to find."""
 
 
-class _Left(Exception):
-    """A `break`, `continue` or `return` on its way out."""
+Values = dict[typed.Variable, Number]
 
-    def __init__(self, statement: typed.Statement, value: Number | None = None) -> None:
-        super().__init__()
-        self.statement = statement
-        self.value = value
+
+class _Left(NamedTuple):
+    """What ends the statements around it: a `break`, `continue` or `return`, with its value."""
+
+    statement: typed.Statement
+    value: Number | None = None
+
+
+# What expressions and statements are made into, once for all calls: walking the tree for each
+# element of a layout takes several times as long.
+_Value = Callable[[Values], Number]
+_Action = Callable[[Values], _Left | None]
+_Operation = Callable[[Number, Number], Number]
 
 
 class Evaluator:
@@ -40,6 +49,7 @@ class Evaluator:
     def __init__(self, bodies: dict[typed.Instance, typed.Body]) -> None:
         self._bodies = bodies
         self._found: dict[tuple[object, ...], Number] = {}
+        self._actions: dict[typed.Instance, _Action] = {}
         self._steps = 0
         self._steps_before = 0
 
@@ -67,135 +77,208 @@ class Evaluator:
 
         Raises NotKnown.
         """
-        body = self._bodies.get(callee)
-        if body is None or len(callee.results) != 1:
+        run = self._actions.get(callee)
+        if run is None:
+            body = self._bodies.get(callee)
+            if body is None or len(callee.results) != 1:
+                raise NotKnown
+            run = self._actions[callee] = self._statements(body.statements)
+        left = run(dict(zip(callee.parameters, arguments, strict=True)))
+        if left is None or left.value is None:
             raise NotKnown
-        values: dict[typed.Variable, Any] = dict(zip(callee.parameters, arguments, strict=True))
-        try:
-            self._statements(body.statements, values)
-        except _Left as left:
-            if isinstance(left.statement, typed.Return) and left.value is not None:
-                return left.value
-        raise NotKnown
+        return left.value
 
-    def _statements(
-        self, statements: tuple[typed.Statement, ...], values: dict[typed.Variable, Any]
-    ) -> None:
-        for statement in statements:
-            self._step()
-            self._statement(statement, values)
+    # ------------------------------------------------------------------ statements
 
-    def _statement(self, statement: typed.Statement, values: dict[typed.Variable, Any]) -> None:
+    def _statements(self, statements: tuple[typed.Statement, ...]) -> _Action:
+        actions = [self._statement(statement) for statement in statements]
+
+        def run(values: Values) -> _Left | None:
+            for action in actions:
+                self._step()
+                left = action(values)
+                if left is not None:
+                    return left
+            return None
+
+        return run
+
+    def _statement(self, statement: typed.Statement) -> _Action:
         match statement:
             case typed.Declare(variable=variable, value=value):
                 if isinstance(variable.type, ArrayType):
-                    raise NotKnown
-                if value is not None:
-                    values[variable] = self._value(value, values)
+                    return _unknown
+                return _nothing if value is None else _setting(variable, self._value(value))
             case typed.Assign(place=typed.VariablePlace(variable=variable), operator=sign):
-                right = self._value(statement.value, values)
+                right = self._value(statement.value)
                 if sign:
-                    right = _operate(sign, values[variable], right, variable.type)
-                values[variable] = right
+                    right = _applied(_operation(sign, variable.type), _read(variable), right)
+                return _setting(variable, right)
             case typed.If(condition=condition, body=body, otherwise=otherwise):
-                chosen = body if self._value(condition, values) else otherwise
-                self._statements(chosen, values)
+                return self._if(self._value(condition), body, otherwise)
             case typed.Block(body=body):
-                self._statements(body, values)
-            case typed.While(condition=condition, body=body):
-                while self._value(condition, values) and self._iteration(body, values):
-                    pass
+                return self._statements(body)
+            case typed.While():
+                return self._while(statement)
             case typed.For():
-                self._for(statement, values)
+                return self._for(statement)
             case typed.Return(values=(value,)):
-                raise _Left(statement, self._value(value, values))
+                result = self._value(value)
+                return lambda values: _Left(statement, result(values))
             case typed.Break() | typed.Continue():
-                raise _Left(statement)
+                left = _Left(statement)
+                return lambda values: left
             case _:
-                raise NotKnown
+                return _unknown
 
-    def _iteration(
-        self, body: tuple[typed.Statement, ...], values: dict[typed.Variable, Any]
-    ) -> bool:
-        """Run a loop's body once; False after a `break`."""
-        self._step()
-        try:
-            self._statements(body, values)
-        except _Left as left:
-            if isinstance(left.statement, typed.Return):
-                raise
-            return isinstance(left.statement, typed.Continue)
-        return True
+    def _if(
+        self,
+        condition: _Value,
+        body: tuple[typed.Statement, ...],
+        otherwise: tuple[typed.Statement, ...],
+    ) -> _Action:
+        first, second = self._statements(body), self._statements(otherwise)
+        return lambda values: first(values) if condition(values) else second(values)
 
-    def _for(self, loop: typed.For, values: dict[typed.Variable, Any]) -> None:
-        start, stop, step = (
-            int(self._value(part, values)) for part in (loop.start, loop.stop, loop.step)
-        )
-        counts_down = isinstance(loop.step, typed.Constant)
-        if step == 0 or (step < 0 and not counts_down):
-            raise NotKnown  # at run time a step that is not constant counts up
-        for index in range(start, stop, step):
-            values[loop.variable] = index
-            if not self._iteration(loop.body, values):
-                return
+    def _while(self, loop: typed.While) -> _Action:
+        condition, body = self._value(loop.condition), self._statements(loop.body)
 
-    def _value(self, expression: typed.Expression, values: dict[typed.Variable, Any]) -> Number:
+        def run(values: Values) -> _Left | None:
+            while condition(values):
+                self._step()
+                left = body(values)
+                if left is not None and not isinstance(left.statement, typed.Continue):
+                    return _outside(left)
+            return None
+
+        return run
+
+    def _for(self, loop: typed.For) -> _Action:
+        start, stop, step = (self._value(part) for part in (loop.start, loop.stop, loop.step))
+        counts_down, body = isinstance(loop.step, typed.Constant), self._statements(loop.body)
+
+        def run(values: Values) -> _Left | None:
+            first, end, stride = int(start(values)), int(stop(values)), int(step(values))
+            if stride == 0 or (stride < 0 and not counts_down):
+                raise NotKnown  # at run time a step that is not constant counts up
+            for index in range(first, end, stride):
+                values[loop.variable] = index
+                self._step()
+                left = body(values)
+                if left is not None and not isinstance(left.statement, typed.Continue):
+                    return _outside(left)
+            return None
+
+        return run
+
+    # ------------------------------------------------------------------ expressions
+
+    def _value(self, expression: typed.Expression) -> _Value:
         match expression:
-            case typed.Constant(value=value):
-                return value
+            case typed.Constant(value=number):
+                return lambda values: number
             case typed.Read(variable=variable):
-                if variable not in values:
-                    raise NotKnown
-                return _number(values[variable])
+                return _read(variable)
             case typed.Unary(operator=sign, operand=operand):
-                return fold_unary(sign, self._value(operand, values), scalar_of(operand.type))
+                inner, scalar = self._value(operand), scalar_of(operand.type)
+                return lambda values: fold_unary(sign, inner(values), scalar)
             case typed.Binary(operator=sign, left=left, right=right):
-                one, other = self._value(left, values), self._value(right, values)
-                return _operate(sign, one, other, left.type)
+                operation = _operation(sign, left.type)
+                return _applied(operation, self._value(left), self._value(right))
             case typed.Logical(operator=sign, left=left, right=right):
-                known = bool(self._value(left, values))
-                return known if known == (sign == "or") else self._value(right, values)
+                return _logical(sign == "or", self._value(left), self._value(right))
             case typed.Conditional(value=value, condition=condition, otherwise=otherwise):
-                chosen = value if self._value(condition, values) else otherwise
-                return self._value(chosen, values)
+                parts = (condition, value, otherwise)
+                test, chosen, other = (self._value(part) for part in parts)
+                return lambda values: chosen(values) if test(values) else other(values)
             case typed.Convert(operand=operand):
-                return _converted(self._value(operand, values), _require(expression.type))
+                return _converted(self._value(operand), scalar_of(expression.type))
             case typed.Call(callee=callee, arguments=arguments):
-                return self._call(callee, tuple(self._value(a, values) for a in arguments))
+                inputs = [self._value(argument) for argument in arguments]
+                return lambda values: self._call(callee, tuple(one(values) for one in inputs))
             case _:
-                raise NotKnown
+                return _unknown
 
 
-def _number(value: Any) -> Number:
-    if isinstance(value, int | float):
-        return value
+def _unknown(values: Values) -> NoReturn:
+    """What nothing is known of."""
     raise NotKnown
 
 
-def _require(of: Type) -> Scalar:
-    scalar = scalar_of(of)
-    if scalar is None:
-        raise NotKnown
-    return scalar
+def _nothing(values: Values) -> None:
+    """A declaration without a value."""
 
 
-def _converted(value: Number, target: Scalar) -> Number:
-    if not is_convertible(value, target):
-        raise NotKnown
-    return convert(value, target)
+def _setting(variable: typed.Variable, value: _Value) -> _Action:
+    def run(values: Values) -> None:
+        values[variable] = value(values)
+
+    return run
 
 
-def _operate(sign: str, left: Number, right: Number, of: Type) -> Number:
+def _outside(left: _Left) -> _Left | None:
+    """What leaves a loop goes on behind it, if it is a `break`."""
+    return left if isinstance(left.statement, typed.Return) else None
+
+
+def _read(variable: typed.Variable) -> _Value:
+    def value(values: Values) -> Number:
+        if variable not in values:
+            raise NotKnown
+        return values[variable]
+
+    return value
+
+
+def _applied(operation: _Operation, left: _Value, right: _Value) -> _Value:
+    return lambda values: operation(left(values), right(values))
+
+
+def _logical(decides: bool, left: _Value, right: _Value) -> _Value:
+    """`and` or `or`: the left side, as a bool, if it `decides`."""
+
+    def value(values: Values) -> Number:
+        known = bool(left(values))
+        return known if known == decides else right(values)
+
+    return value
+
+
+def _converted(value: _Value, target: Scalar | None) -> _Value:
+    if target is None:
+        return _unknown
+
+    def converted(values: Values) -> Number:
+        number = value(values)
+        if not is_convertible(number, target):
+            raise NotKnown
+        return convert(number, target)
+
+    return converted
+
+
+def _operation(sign: str, of: Type) -> _Operation:
     """An operator at run time's meaning; what traps or is undefined there is not known here."""
     if sign in COMPARISONS:
-        return COMPARISONS[sign](left, right)
-    scalar = _require(of)
+        return COMPARISONS[sign]
+    scalar = scalar_of(of)
+    if scalar is None:
+        return _no_operation
     if scalar.kind is Kind.BOOL:
-        return fold_booleans(sign, bool(left), bool(right))
+        return lambda left, right: fold_booleans(sign, bool(left), bool(right))
     if scalar.is_float:
-        return fold_floats(sign, float(left), float(right), scalar)
-    if sign in ("/", "%") and right == 0:
-        raise NotKnown
-    if sign in ("<<", ">>") and not 0 <= right < scalar.bits:
-        raise NotKnown
-    return fold_integers(sign, int(left), int(right), scalar)
+        return lambda left, right: fold_floats(sign, float(left), float(right), scalar)
+    bits = scalar.bits
+
+    def operate(left: Number, right: Number) -> Number:
+        if sign in ("/", "%") and right == 0:
+            raise NotKnown
+        if sign in ("<<", ">>") and not 0 <= right < bits:
+            raise NotKnown
+        return fold_integers(sign, int(left), int(right), scalar)
+
+    return operate
+
+
+def _no_operation(left: Number, right: Number) -> NoReturn:
+    raise NotKnown

@@ -6,7 +6,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.escapes import check_escapes
 from prismc.checker.types.flow import check_flow
 from prismc.checker.types.signatures import Signatures
-from prismc.checker.types.walk import statements_in
+from prismc.checker.types.walk import body_of, statements_in
 from prismc.frontend import ast
 
 
@@ -20,7 +20,7 @@ class FunctionElaborator(Signatures):
         node = self.request.symbol.node
         assert isinstance(node, ast.Function | ast.Kernel)
         statements = self.statements(node.body)
-        body = typed.Body(instance=self.instance, statements=statements)
+        body = body_of(self.instance, statements)
         if not self.is_failed and not self._is_written_in_cuda(statements):
             for problem in (*check_flow(body), *check_escapes(body)):
                 self.report(problem)

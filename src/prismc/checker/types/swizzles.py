@@ -7,6 +7,7 @@ from collections.abc import Callable
 from prismc.checker.types import typed
 from prismc.checker.types.model import INT
 from prismc.checker.types.signature import Result
+from prismc.checker.types.walk import body_of
 from prismc.hardware.groups import CONSTANT, Bound
 from prismc.hardware.swizzles import PIECE_ROW, Swizzle
 from prismc.source.span import Span
@@ -62,4 +63,4 @@ def swizzle_function(
         row = operation(">>", read(), number(PIECE_ROW))
         moved = operation("^", moved, operation("&", row, number(mask)))
     back = typed.Return(id=next_id(), span=at, values=(moved,))
-    return typed.Body(instance=instance, statements=(back,))
+    return body_of(instance, (back,))

@@ -554,10 +554,11 @@ class Instance(Record):
 
 
 class Body(Record):
-    """An instance together with its statements."""
+    """An instance together with its statements, and all calls in them in the order of the text."""
 
     instance: Instance
     statements: tuple[Statement, ...]
+    calls: tuple[Call, ...]
 
 
 class Program(Record):

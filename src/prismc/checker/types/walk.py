@@ -174,8 +174,14 @@ def _view_operands(view: typed.View) -> Iterator[typed.Expression]:
         yield view.function.body
 
 
+def body_of(instance: typed.Instance, statements: tuple[typed.Statement, ...]) -> typed.Body:
+    """An instance with its statements: many passes ask what it calls, so that is looked up here."""
+    calls = tuple(calls_in(statements))
+    return typed.Body(instance=instance, statements=statements, calls=calls)
+
+
 def calls_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Call]:
-    """Every call of a body, in the order of the text."""
+    """Every call of some statements, in the order of the text."""
     found: list[typed.Expression] = []
     for statement in statements_in(body):
         _gather_expressions(statement_operands(statement), found)

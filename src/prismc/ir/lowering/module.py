@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import model, typed
-from prismc.checker.types.walk import calls_in, statements_in
+from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
 from prismc.ir.lowering.asserts import Checks, checks_of, learn_assumptions
@@ -59,7 +59,7 @@ def _reached_from_kernels(program: typed.Program) -> frozenset[str]:
     for symbol, body in reversed(list(program.bodies.items())):
         if body.instance.is_kernel or symbol in reached:
             reached.add(symbol)
-            reached.update(call.callee.symbol for call in calls_in(body.statements))
+            reached.update(call.callee.symbol for call in body.calls)
             reached.update(_layouts(body))
     return frozenset(reached)
 

@@ -66,7 +66,7 @@ class _Sharer(Rewriter):
         # 0, 0.0, -0.0 and False are equal and not the same.
         attributes = tuple([repr(getattr(op, name)) for name in op.attribute_fields])
         types = tuple([result.type for result in op.results])
-        shape = _shape(op) if op.read_operands is None else ()
+        shape = _shape(op) if op.has_lists else ()
         return (op.name, tuple(operands), shape, attributes, types)
 
     def _number(self, value: Value) -> int:
