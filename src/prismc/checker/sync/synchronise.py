@@ -211,7 +211,7 @@ def _plan(
     passing = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
-    if instance.is_kernel and _may_split(settings):
+    if barriers and instance.is_kernel and _may_split(settings):
         work = Work(body, bodies)
         passing = plan_passing(
             graph, conflicts, barriers, verdict, first_bit, work, settings.early_work
