@@ -179,6 +179,7 @@ class Accesses:
         agent: Agent = Agent.GENERIC,
         asked: Asked | None = None,
         reach: Reach = Reach.OWN,
+        for_engines: bool = False,
     ) -> Access:
         """One access with all that is known of it; `inside` are narrowings of a callee."""
         access = Access(
@@ -194,6 +195,7 @@ class Accesses:
             agent=agent,
             asked=asked,
             reach=reach,
+            for_engines=for_engines,
         )
         self.made.append(access)
         return access

@@ -151,7 +151,9 @@ def build_graph(
         stride=1 if threads == most else max(most, MOST_THREADS),
         top=top,
         accesses=tuple(accesses.made),
-        between_blocks=tuple(accesses.made[: builder.before_finish]),
+        between_blocks=tuple(
+            access for access in accesses.made[: builder.before_finish] if not access.for_engines
+        ),
     )
     return Built(graph=graph, accesses=accesses, block_threads=block_threads, cut=cut)
 

@@ -11,7 +11,8 @@ from itertools import product
 from typing import NamedTuple, Self
 
 from prismc.checker.sync.asked import Question, is_proved
-from prismc.checker.sync.coverage import Coverage, Queue, then
+from prismc.checker.sync.coverage import BULK_WRITES, Coverage, Queue, then
+from prismc.checker.sync.elsewhere import are_elsewhere
 from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.forms import BLOCK_WIDE, Coefficient
 from prismc.checker.sync.graph import (
@@ -184,6 +185,8 @@ class Conflicts:
         What is not complete has no order yet: `unfinished` tells of that.
         """
         earlier, later = pending.access, entry.access
+        if earlier.for_engines and not later.is_engine:
+            return None
         meeting = self.meeting(earlier, later, pending.crossed, units)
         if not meeting.classes:
             return None
@@ -219,6 +222,8 @@ class Conflicts:
             return None  # products of one accumulator stay in order (PTX ISA, "wgmma.fence")
         if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
             return None
+        if earlier.queue is BULK_WRITES and self._is_elsewhere(earlier, later, pending.crossed):
+            return None
         return Conflict(
             earlier=earlier,
             later=later,
@@ -226,6 +231,19 @@ class Conflicts:
             later_threads=later.footprint.threads,
             crossed=pending.crossed,
             is_exact=False,
+        )
+
+    def _is_elsewhere(self, earlier: Access, later: Access, crossed: Crossings) -> bool:
+        """Whether two accesses have no element in common, not even for one thread."""
+        if len(earlier.roots) != 1 or earlier.roots != later.roots:
+            return False
+        return are_elsewhere(
+            earlier.footprint,
+            later.footprint,
+            _between(crossed),
+            self._tables,
+            width=self._everyone.bit_count(),
+            assume_rows=_is_row_of_matrix(earlier, later),
         )
 
     def meeting(

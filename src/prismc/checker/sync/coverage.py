@@ -7,8 +7,8 @@ thread t of the function's instance.
 What happens on a path also decides when asynchronous operations are complete. They are committed in
 groups, and a wait leaves the newest n groups pending (PTX ISA, "cp.async.wait_group"). So an order
 counts the commits on its path (the fewest of all ways through it), and for a group with so many
-commits after its own, its age, it tells the order made since the group's completion. Each kind of
-operation has a queue of its own.
+commits after its own, its age, it tells the order (and fences) made since the group's completion.
+Each kind of operation has a queue of its own.
 """
 
 from __future__ import annotations
@@ -141,6 +141,8 @@ PROXY = _Fences()
 BULK_WRITES = _BulkWrites()
 NONE = Coverage(())
 _NO_GROUPS = Groups()
+# A thread's own accesses so far are there for engines.
+FENCE = Coverage((), ((PROXY, Groups(waits=((UNCOMMITTED, NONE),))),))
 
 
 def commit(queue: Queue) -> Coverage:
@@ -219,7 +221,8 @@ def _groups_then(queue: Queue, first: Coverage, second: Coverage) -> Groups:
     is older by the commits of `first`."""
     mine, other = first.groups(queue), second.groups(queue)
     commits = mine.commits + other.commits
-    known = [(age, then(order, second.without_groups())) for age, order in mine.waits]
+    # A fence counts for what is complete before it.
+    known = [(age, then(order, second.of_accesses())) for age, order in mine.waits]
     if known and known[0][0] == UNCOMMITTED:
         return Groups(commits, tuple(known))
     later: dict[int, Coverage] = {}

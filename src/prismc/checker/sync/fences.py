@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.coverage import NONE, PROXY, UNCOMMITTED, Coverage, then, wait
+from prismc.checker.sync.coverage import FENCE, NONE, PROXY, Coverage, then
 from prismc.checker.sync.graph import (
     Access,
     Commit,
     Entry,
+    Flow,
     Graph,
     Node,
     Pending,
     Region,
+    Step,
+    Summary,
     position_at,
 )
 from prismc.checker.sync.loads import regions_of
@@ -30,7 +33,6 @@ from prismc.checker.sync.verify import verify
 from prismc.source.record import Record, replace
 
 Place = tuple[Node, bool]
-FENCE = wait(PROXY, UNCOMMITTED)
 
 
 class Fence(Record):
@@ -53,11 +55,16 @@ class Fence(Record):
         return position_at(self.node, is_end=self.is_end)
 
 
+class UnfencedPlan(Exception):
+    """No fence suffices in any of the places for one: a defect of the plan."""
+
+
 def plan_fences(
-    graph: Graph, conflicts: Conflicts, barriers: Iterable[Barrier]
+    graph: Graph, conflicts: Conflicts, barriers: Iterable[Barrier], *, is_ordered: bool
 ) -> tuple[Fence, ...]:
-    """The fences of one function; none where no engine of the proxy touches its memory."""
-    if not any(_is_engine(access) for access in graph.accesses):
+    """The fences of one function; none where no engine of the proxy touches its memory. Raises
+    UnfencedPlan if they do not suffice where all else `is_ordered`."""
+    if not any(access.is_engine for access in graph.accesses):
         return ()
     proxies = Proxies(conflicts)
     barriers = tuple(barriers)
@@ -70,6 +77,11 @@ def plan_fences(
         found = len(verify(graph, proxies, _with(orders, (*chosen, place))).conflicts)
         if found < left:
             chosen[place], left = region, found
+
+    if left and is_ordered:
+        raise UnfencedPlan(
+            f"{graph.symbol}: {left} accesses of engines without a fence before them"
+        )
 
     def missing_without(place: Place) -> tuple[Conflict, ...]:
         rest = [other for other in chosen if other is not place]
@@ -84,18 +96,48 @@ def plan_fences(
     )
 
 
+def with_unfenced(
+    graph: Graph,
+    conflicts: Conflicts,
+    barriers: Iterable[Barrier],
+    fences: Iterable[Fence],
+    summary: Summary,
+) -> Summary:
+    """A function's summary, as its callers' engines see it too: with ordinary accesses that are
+    settled, but not fenced, with engines that come behind barriers, and with its fences."""
+    places = [(fence.node, fence.is_end) for fence in fences]
+    orders = _with(orders_of(barriers), places)
+    seen = verify(graph, Proxies(conflicts), orders).summary
+    entries = {entry.access.number: entry for entry in summary.entries}
+    for entry in seen.entries:
+        if entry.access.is_engine or entry.access.number in entries:
+            entries[entry.access.number] = entry
+    flows = dict(seen.exits)
+    return Summary(
+        entries=tuple(entries.values()),
+        exits=tuple((kind, _joined(flow, flows.get(kind, flow))) for kind, flow in summary.exits),
+    )
+
+
+def _joined(flow: Flow, seen: Flow) -> Flow:
+    """What is pending by either judge, with the fences made after it."""
+    pending = {
+        (item.access.number, item.crossed): item
+        for item in (*flow.pending, *seen.pending)
+        if not item.access.for_engines
+    }
+    return Flow(through=seen.through, pending=tuple(pending.values()))
+
+
 def _with(orders: dict[Place, Coverage], places: Iterable[Place]) -> dict[Place, Coverage]:
     """The orders with fences before them."""
     fenced = {place: then(FENCE, orders[place]) if place in orders else FENCE for place in places}
     return orders | fenced
 
 
-def _is_engine(access: Access) -> bool:
-    return access.agent.is_async_proxy and any(not root.is_private for root in access.roots)
-
-
 def _places(graph: Graph, barriers: Iterable[Barrier]) -> Iterator[tuple[Place, Region]]:
-    """Where a fence may stand: at barriers and arrivals, else in front of asynchronous scopes."""
+    """Where a fence may stand: at barriers and arrivals, else in front of asynchronous scopes and
+    of calls with barriers in them."""
     for barrier in barriers:
         yield barrier.key, barrier.insertion.region
     inner = list(regions_of(graph.top))
@@ -105,6 +147,19 @@ def _places(graph: Graph, barriers: Iterable[Barrier]) -> Iterator[tuple[Place, 
     for region, node in inner:
         if isinstance(node, Region) and any(isinstance(last, Commit) for last in node.body):
             yield (node, False), region
+    for region, node in inner:
+        if isinstance(node, Step) and any(_has_barrier(event) for event in node.events):
+            yield (node, False), region
+
+
+def _has_barrier(event: Access | Summary) -> bool:
+    return isinstance(event, Summary) and any(
+        order.classes
+        for order in (
+            *(flow.through for _, flow in event.exits),
+            *(entry.before for entry in event.entries),
+        )
+    )
 
 
 class Proxies(Conflicts):
@@ -113,12 +168,13 @@ class Proxies(Conflicts):
     def __init__(self, known: Conflicts) -> None:
         vars(self).update(vars(known))
         self.steps = {}
+        self._copies: dict[Access, Access] = {}
 
     def is_settled(self, pending: Pending) -> bool:
         if pending.access.agent.is_async_proxy or pending.access.roots[0].is_private:
             return True
-        order = pending.after.completed(PROXY)
-        return order is not None and super().is_settled(pending._replace(after=order))
+        fenced = self._fenced(pending.access, pending.after)
+        return fenced is not None and super().is_settled(self._made(pending, fenced))
 
     def is_complete(self, order: Coverage) -> bool:
         fenced = order.completed(PROXY)
@@ -130,15 +186,11 @@ class Proxies(Conflicts):
     def between(self, pending: Pending, entry: Entry, units: tuple[int, ...]) -> Conflict | None:
         """A pair without a fence between, or without an order behind the fence."""
         earlier, later = pending.access, entry.access
-        if not _is_engine(later) or not _may_share(earlier, later):
+        if not later.is_engine or not _may_share(earlier, later):
             return None
-        fenced = then(pending.after, entry.before).completed(PROXY)
+        fenced = self._fenced(earlier, then(pending.after, entry.before))
         if fenced is not None:
-            return super().between(
-                pending._replace(access=replace(earlier, queue=None), after=fenced),
-                Entry(later, NONE),
-                units,
-            )
+            return super().between(self._made(pending, fenced), Entry(later, NONE), units)
         return Conflict(
             earlier=earlier,
             later=later,
@@ -147,6 +199,19 @@ class Proxies(Conflicts):
             crossed=pending.crossed,
             is_exact=False,
         )
+
+    def _fenced(self, access: Access, after: Coverage) -> Coverage | None:
+        """The order since a fence behind an access, of copies behind their completion; None
+        without one."""
+        order = after if access.queue is None else after.completed(access.queue)
+        return None if order is None else order.completed(PROXY)
+
+    def _made(self, pending: Pending, fenced: Coverage) -> Pending:
+        """The access as if it were complete and fenced, with the order since."""
+        access = pending.access
+        if access.queue is not None:
+            access = self._copies.setdefault(access, replace(access, queue=None))
+        return pending._replace(access=access, after=fenced)
 
 
 def _may_share(first: Access, second: Access) -> bool:

@@ -100,7 +100,10 @@ class Access(Record):
     """One place that touches memory. `number` follows the text; `loops` are the loops around it,
     outermost first; `own_loops` those that each thread goes through by itself. With a `queue` it is
     complete only when a wait has completed its group. `agent` is who makes it. `asked` is there if
-    a prover can be asked about it. `reach` tells whose memory it is about."""
+    a prover can be asked about it. `reach` tells whose memory it is about. One that is
+    `for_engines` stands for one of a callee's before a barrier there: engines that come to the
+    memory later need an order behind a fence, which the callee has not made.
+    """
 
     number: int
     roots: tuple[Root, ...]
@@ -114,6 +117,12 @@ class Access(Record):
     agent: Agent = Agent.GENERIC
     asked: Asked | None = None
     reach: Reach = Reach.OWN
+    for_engines: bool = False
+
+    @property
+    def is_engine(self) -> bool:
+        """Whether it comes to memory by the asynchronous proxy."""
+        return self.agent.is_async_proxy and any(not root.is_private for root in self.roots)
 
     @property
     def is_async(self) -> bool:

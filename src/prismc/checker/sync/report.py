@@ -121,7 +121,10 @@ def report_overlaps(
     overlapping = [
         access
         for access in graph.accesses
-        if access.kind is AccessKind.WRITE and access.views and _overlaps_at_once(access, conflicts)
+        if access.kind is AccessKind.WRITE
+        and access.views
+        and not access.for_engines
+        and _overlaps_at_once(access, conflicts)
     ]
     for access in overlapping:
         if access.views[-1].view[-1] not in told:

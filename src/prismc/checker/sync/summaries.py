@@ -7,10 +7,11 @@ units and arguments in their place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as List
 
 from prismc.checker.sync.accesses import Accesses, Here
-from prismc.checker.sync.coverage import Coverage, both, first_thread
+from prismc.checker.sync.coverage import FENCE, NONE, PROXY, Coverage, both, first_thread, then
 from prismc.checker.sync.evaluate import Counters
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
 from prismc.checker.sync.forms import Atom, Coefficient, Form, constant, plus, times
@@ -26,20 +27,21 @@ from prismc.checker.sync.graph import (
     ViewUse,
 )
 from prismc.checker.sync.roots import Path, Returned
-from prismc.checker.sync.split import LoadPhase
+from prismc.checker.sync.split import LoadPhase, Phase
 from prismc.checker.types import typed
 from prismc.source.record import Record, replace
 
 
 class FunctionSummary(Record):
     """A function of `threads` threads. `symbols` are the parameters' positions by the symbols that
-    stand for them."""
+    stand for them. With `has_engines` some of the program's functions use asynchronous engines."""
 
     symbol: str
     threads: int
     summary: Summary
     symbols: Mapping[Atom, int]
     returned: tuple[Returned, ...]
+    has_engines: bool = False
 
     @property
     def registers(self) -> frozenset[int]:
@@ -61,7 +63,7 @@ class Lifter:
         self._here = here
         self._accesses = accesses
         self._starts = _starts(here.units, callee.threads)
-        self._lifted: dict[int, Access] = {}
+        self._lifted: dict[tuple[int, bool], Access] = {}
 
     def summary(self) -> Summary:
         """The call as one node of the caller's graph."""
@@ -78,31 +80,50 @@ class Lifter:
             for flow in flows
             for item in flow.pending
         )
+        if self._callee.has_engines:
+            pending = (*pending, *self._for_engines(flows))
         flow = Flow(through=self._order(through), pending=pending)
         return Summary(entries=entries, exits=((Exit.NORMAL, flow),))
+
+    def _for_engines(self, flows: List[Flow]) -> Iterator[Pending]:
+        """Ordinary accesses before a barrier of the callee's, as engines see them: with the order
+        since its fence, or none."""
+        for item in (item for flow in flows for item in flow.pending):
+            access = item.access
+            order = item.after
+            if access.queue is not None:
+                order = order.completed(access.queue) or NONE
+            fenced = order.completed(PROXY)
+            behind = NONE if fenced is None else fenced
+            if _is_ordinary(access) and behind.classes != order.classes:
+                after = behind if fenced is None else then(FENCE, behind)
+                lifted = self._access(access, for_engines=True)
+                yield Pending(access=lifted, after=self._order(after))
 
     def _order(self, order: Coverage) -> Coverage:
         """The order as this call's units make it. Each has the same split barriers in all calls."""
         return order if self._starts == [0] else order.at(self._starts)
 
-    def _access(self, access: Access) -> Access:
-        if access.number not in self._lifted:
+    def _access(self, access: Access, *, for_engines: bool = False) -> Access:
+        key = access.number, for_engines
+        if key not in self._lifted:
             path = self._path(access.roots)
             footprint = self._footprint(access.footprint, path)
             if access.reach is Reach.CLUSTER:
                 footprint = unknown_footprint(footprint.threads)
-            self._lifted[access.number] = self._accesses.add(
+            self._lifted[key] = self._accesses.add(
                 access.kind,
                 path,
                 footprint,
                 self._here,
                 self._call.span,
                 self._views(access),
-                queue=access.queue,
+                queue=None if for_engines else access.queue,
                 agent=access.agent,
                 reach=access.reach,
+                for_engines=for_engines,
             )
-        return self._lifted[access.number]
+        return self._lifted[key]
 
     def _views(self, access: Access) -> tuple[ViewUse, ...]:
         """The callee's own narrowings whose pieces stay apart in one call."""
@@ -190,6 +211,12 @@ class Lifter:
             return coefficient
         size = self._callee.threads
         return tuple(coefficient[thread % size] for thread in range(self._accesses.threads))
+
+
+def _is_ordinary(access: Access) -> bool:
+    """Whether a thread makes it itself, to memory that engines may come to."""
+    is_memory = any(not root.is_private and not isinstance(root, Phase) for root in access.roots)
+    return is_memory and not access.agent.is_async_proxy
 
 
 def _starts(units: tuple[int, ...], size: int) -> list[int]:

@@ -17,9 +17,9 @@ from prismc.checker.sync.build import Built, build_graph, instance_threads
 from prismc.checker.sync.choose import Planned
 from prismc.checker.sync.clusters import report_parts
 from prismc.checker.sync.conflicts import Conflicts
-from prismc.checker.sync.fences import plan_fences
+from prismc.checker.sync.fences import plan_fences, with_unfenced
 from prismc.checker.sync.forms import Atom
-from prismc.checker.sync.graph import Graph, Loop, nodes_in
+from prismc.checker.sync.graph import Graph, Loop, Summary, nodes_in
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.groups import plan_groups
 from prismc.checker.sync.handover import Handover, plan_handover
@@ -49,7 +49,7 @@ from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.sync.weight import Work, loops_with_early_ends
 from prismc.checker.types import typed
-from prismc.checker.types.walk import statements_in
+from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Level
 from prismc.hardware.primitives import LARGEST_CLUSTER, MOST_THREADS
@@ -118,6 +118,7 @@ def _functions(
 ) -> Iterator[Function]:
     callees: dict[str, FunctionSummary] = {}
     has_copies = any(_has_scope(body) for body in program.bodies.values())
+    has_engines = has_copies and any(_calls_engine(body) for body in program.bodies.values())
     told: set[int] = set()
     accepted = _accepted(program, perspectives)
     most = max((instance_threads(body.instance)[0] for body in accepted), default=0)
@@ -144,6 +145,7 @@ def _functions(
                 sink,
                 settings,
                 has_copies=has_copies,
+                has_engines=has_engines,
                 first_bit=bit,
                 whole=large - cut,
             )
@@ -179,6 +181,11 @@ def _has_scope(body: typed.Body) -> bool:
     )
 
 
+def _calls_engine(body: typed.Body) -> bool:
+    effects = (call.callee.effects for call in calls_in(body.statements))
+    return any(one is not None and one.agent.is_async_proxy for one in effects)
+
+
 def _plan(
     body: typed.Body,
     bodies: Mapping[str, typed.Body],
@@ -188,6 +195,7 @@ def _plan(
     settings: SyncSettings,
     *,
     has_copies: bool,
+    has_engines: bool,
     first_bit: int,
     whole: frozenset[int],
 ) -> Function | None:
@@ -232,11 +240,12 @@ def _plan(
     tails = projected_tails(body.statements, graph)
     projected = (*projected_loops(graph, handover.loops, barriers), *tails)
     waits = {**groups.reasons, **handover.reasons, **between.reasons, **passing.reasons}
+    is_ordered = not (verdict.conflicts or verdict.inside or groups.left or unbalanced)
     loops = {node.loop: node.span for node in nodes_in(graph.top.body) if isinstance(node, Loop)}
     found = Planned(
         graph=graph,
         barriers=barriers,
-        fences=plan_fences(graph, conflicts, barriers),
+        fences=plan_fences(graph, conflicts, barriers, is_ordered=is_ordered),
         loads=loads,
         waits=waits,
         block_threads=built.block_threads,
@@ -248,7 +257,10 @@ def _plan(
         whole=whole,
     )
     _check_liveness(found)
-    summary = _summary(body, built, verdict)
+    seen = verdict.summary
+    if has_engines:
+        seen = with_unfenced(graph, conflicts, barriers, found.fences, seen)
+    summary = _summary(body, built, seen, has_engines=has_engines)
     return Function(instance=instance, planned=found, conflicts=conflicts, summary=summary)
 
 
@@ -301,7 +313,9 @@ def _may_split(settings: SyncSettings) -> bool:
     return settings.placement is not Placement.PAPER and settings.has_mbarriers
 
 
-def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummary:
+def _summary(
+    body: typed.Body, built: Built, summary: Summary, *, has_engines: bool
+) -> FunctionSummary:
     evaluator, instance = built.accesses.evaluator, body.instance
     symbols: dict[Atom, int] = {}
     for position, parameter in enumerate(instance.parameters):
@@ -311,7 +325,8 @@ def _summary(body: typed.Body, built: Built, verdict: Verdict) -> FunctionSummar
     return FunctionSummary(
         symbol=instance.symbol,
         threads=built.graph.everyone.bit_length(),
-        summary=outside(verdict.summary),
+        summary=outside(summary),
         symbols=symbols,
         returned=built.accesses.pointers.returned(body),
+        has_engines=has_engines,
     )

@@ -27,7 +27,9 @@ def report_unproven(functions: Iterable[Function], sink: Sink) -> None:
         accesses = [
             access
             for access in function.planned.graph.accesses
-            if access.views and not all(root.is_private for root in access.roots)
+            if access.views
+            and not access.for_engines
+            and not all(root.is_private for root in access.roots)
         ]
         width = function.conflicts.wide(function.planned.graph.everyone.bit_count())
         for index, first in enumerate(accesses):
