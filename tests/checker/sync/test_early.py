@@ -211,8 +211,8 @@ kernel mirror(X: ptr(const f32), Y: ptr(f32), n: int):
 """
 
 
-def _kinds(steps: int, flags: str = "") -> list[str]:
-    session = check_texts({"test.prism": WORK.replace("STEPS", str(steps))}, "test.prism", flags)
+def _kinds(steps: int, flags: str = "", text: str = WORK) -> list[str]:
+    session = check_texts({"test.prism": text.replace("STEPS", str(steps))}, "test.prism", flags)
     checked = run_stages(session, session.files.known("test.prism"), CHECKS)
     (plan,) = checked.plan.instances.values()
     return [one.kind.value for one in plan.operations]
@@ -222,6 +222,26 @@ def test_it_takes_work_between_the_accesses() -> None:
     """Of the two barriers of an iteration the one behind the stores has work behind it."""
     assert _kinds(30) == ["block barrier", "named arrive", "named wait"]
     assert _kinds(3) == ["block barrier", "block barrier"]
+
+
+def test_it_takes_a_hardware_barrier() -> None:
+    """Fifteen groups of 64 threads have all of them."""
+    groups = """
+            shared U: f32[960]
+            partition U as u @ thread[64] at id(thread[64]) * 64:
+                group thread[64]:
+                    l: int @ thread[1] = id()
+                    partition u as own @ thread[1] at l:
+                        own[0] = v
+                    v += u[63 - l]
+"""
+    wide = WORK.replace("96", "960")
+    at = wide.index("            for k in range(n)")
+    assert "named arrive" in _kinds(30, text=wide)
+    assert set(_kinds(30, text=wide[:at] + groups[1:] + wide[at:])) == {
+        "block barrier",
+        "named barrier",
+    }
 
 
 def test_never_as_in_the_paper() -> None:
