@@ -458,6 +458,7 @@ def _mbarrier_init(op: mbarrier.MbarrierInit, context: Context) -> None:
 def _mbarrier_arrive(op: mbarrier.MbarrierArrive, context: Context) -> None:
     _at_mbarrier(op, context)
     _require(not (op.is_elected and op.of_copies), "each thread's copies arrive by themselves")
+    _require(op.condition is None or op.condition.type == BOOLEAN, "the condition is a bool")
 
 
 def _mbarrier_expect(op: mbarrier.MbarrierExpect, context: Context) -> None:
@@ -467,9 +468,13 @@ def _mbarrier_expect(op: mbarrier.MbarrierExpect, context: Context) -> None:
 
 def _mbarrier_wait(op: mbarrier.MbarrierWait, context: Context) -> None:
     _at_mbarrier(op, context)
-    phases = op.phases.type
-    words = phases.length if isinstance(phases, ArrayType) and phases.element == UINT else 0
-    _require(0 <= op.bit < 32 * words, "the register of phases has the bit")
+    _require((op.parity is None) == (op.phases is not None), "one of them tells the phase")
+    if op.parity is not None:
+        _require(op.parity.type == INT, "the parity is i32")
+    if op.phases is not None:
+        phases = op.phases.type
+        words = phases.length if isinstance(phases, ArrayType) and phases.element == UINT else 0
+        _require(0 <= op.bit < 32 * words, "the register of phases has the bit")
     _require(op.slot is None or op.slot.type == INT, "the slot is i32")
 
 

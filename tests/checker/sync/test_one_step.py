@@ -11,7 +11,11 @@ import pytest
 
 from prismc.checker.sync import weight
 from prismc.checker.sync.plan import Shape
+from prismc.diagnostics.sink import Sink
 from prismc.emulator.schedule import Order, Plan
+from prismc.ir.core import walk
+from prismc.ir.lowering.module import lower_program
+from prismc.ir.ops.mbarrier import MbarrierWait
 from support.page_runs import SCHEDULES, Run, check_compiled, read_runs
 from support.running import Compiled, compile_texts
 from support.spec_page import Case, read_cases
@@ -161,8 +165,11 @@ def _dedented(match: re.Match[str]) -> str:
 
 
 @cache
-def _program(name: str, dropped: tuple[int, ...] = (), *, once: bool = False) -> Compiled:
+def _program(
+    name: str, dropped: tuple[int, ...] = (), *, once: bool = False, slots: int = 3
+) -> Compiled:
     text, flags, _ = PROGRAMS[name]
+    text = text.replace("f32[3]", f"f32[{slots}]")
     if once:
         text = re.sub(r" +for j in .*\n((?: {16}.*\n)+)", _dedented, text)
     return compile_texts({"main.prism": text}, "main.prism", flags, dropped)
@@ -183,6 +190,27 @@ def test_every_count_of_iterations(name: str) -> None:
                 for row in PROGRAMS[name][2](x[:n]):
                     expected = expected * 2 + row
             assert np.array_equal(out, expected), (n, m)
+
+
+@pytest.mark.parametrize("slots", [3, 4])
+@pytest.mark.parametrize("name", ["arms", "loads"])
+def test_a_pipeline_that_runs_once_counts_its_rounds(name: str, slots: int) -> None:
+    """The parity of a phase is that of the round: no thread keeps a bit for each slot."""
+    compiled = _program(name, once=True, slots=slots)
+    assert _shapes(compiled) == {Shape.LARGE}
+    kernel = lower_program(compiled.checked, Sink()).functions[-1]
+    waits = [op for op in walk(kernel.body) if isinstance(op, MbarrierWait)]
+    assert len(waits) == 2
+    assert all(op.parity is not None and op.phases is None for op in waits)
+    for n in (0, 1, slots - 1, slots, slots + 1, 2 * slots, 3 * slots + 1):
+        x = np.random.default_rng(n).integers(-9, 9, (16, 256)).astype(np.float32)
+        for plan in (Plan(), Plan(order=Order.STALLED), Plan(order=Order.RANDOM, seed=n)):
+            arguments = {"X": x.ravel(), "Y": np.zeros(64, np.float32), "n": n, "m": 1}
+            out = compiled.run(1, arguments, plan=plan)["Y"]
+            expected = np.zeros(64, np.float32)
+            for row in PROGRAMS[name][2](x[:n]):
+                expected = expected * 2 + row
+            assert np.array_equal(out, expected), n
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -40,28 +40,30 @@ def _arrive(frame: Frame, op: mbarrier.MbarrierArrive) -> None:
     """A warp that arrives once waits for its lanes first; so many arrive for it as there are
     blocks, each at one."""
     place = _place(frame, op.base, op.index)
+    test = "" if op.condition is None else f"if ({frame.value(op.condition).text}) "
     if op.is_elected:
         frame.writer.line("__syncwarp();", op.span, alone=True)
     if op.blocks > 1:
-        lane = "threadIdx.x & 31" if op.is_elected else ""
-        _arrive_far(frame, op, place, lane)
-    elif not op.is_elected:
-        _call(frame, op, "mbarrier_arrive_copies" if op.of_copies else "mbarrier_arrive")
-    else:
-        call = cpp.call(frame.need("mbarrier_arrive"), place)
-        frame.writer.line(f"if ((threadIdx.x & 31) == 0) {call.text};", op.span, alone=True)
+        _arrive_far(frame, op, place, test)
+        return
+    if op.is_elected:
+        test += "if ((threadIdx.x & 31) == 0) "
+    helper = "mbarrier_arrive_copies" if op.of_copies else "mbarrier_arrive"
+    call = cpp.call(frame.need(helper), place)
+    frame.writer.line(f"{test}{call.text};", op.span, alone=bool(test))
 
 
-def _arrive_far(frame: Frame, op: mbarrier.MbarrierArrive, place: Expression, lane: str) -> None:
+def _arrive_far(frame: Frame, op: mbarrier.MbarrierArrive, place: Expression, test: str) -> None:
     """An arrival at the mbarrier of each block: by the lanes of a warp, or by one thread."""
     frame.scopes.open()
-    name = "" if lane else frame.scopes.new("block")
+    lane = "threadIdx.x & 31"
+    name = "" if op.is_elected else frame.scopes.new("block")
     rank = cpp.name(name) if name else cpp.literal(f"({lane})")
     call = cpp.call(frame.need("mbarrier_arrive_far"), place, rank)
     head = f"for (int {name} = 0; {name} < {op.blocks}; ++{name})"
-    if lane:
+    if op.is_elected:
         head = f"if (({lane}) < {op.blocks})"
-    frame.writer.line(f"{head} {call.text};", op.span, alone=True)
+    frame.writer.line(f"{test}{head} {call.text};", op.span, alone=True)
     frame.scopes.close()
 
 
@@ -70,7 +72,12 @@ def _expect(frame: Frame, op: mbarrier.MbarrierExpect) -> None:
 
 
 def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:
-    """The parity is a bit of a register, which the wait turns over."""
+    """A parity that is not known is a bit of a register, which the wait turns over."""
+    helper = "mbarrier_wait_far" if op.is_wide else "mbarrier_wait"
+    if op.phases is None:
+        assert op.parity is not None, "one of them tells the phase"
+        _call(frame, op, helper, frame.value(op.parity))
+        return
     word = cpp.index(frame.value(op.phases), cpp.literal(str(op.bit // 32)))
     bit = cpp.literal(str(op.bit % 32))
     if op.slot is not None:
@@ -78,7 +85,7 @@ def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:
         bit = cpp.binary(slot, "+", bit) if op.bit % 32 else slot
     shifted = word if bit.text == "0" else cpp.binary(word, ">>", bit)
     parity = cpp.binary(shifted, "&", cpp.literal("1"))
-    _call(frame, op, "mbarrier_wait_far" if op.is_wide else "mbarrier_wait", parity)
+    _call(frame, op, helper, parity)
     mask = cpp.binary(cpp.literal("1u"), "<<", bit).text
     if op.slot is None:
         mask = f"{1 << op.bit % 32:#x}u"

@@ -176,14 +176,16 @@ class Pipelines(Constructs):
     ) -> typed.For:
         """The loop of one step for each slot."""
         slots, at = rings[0].slots, node.variable.span
-        slot = self._local("slot", self.constant(at, INT, 0), at)
+        zero = self.constant(at, INT, 0)
+        slot, parity = (self._local(name, zero, at) for name in ("slot", "parity"))
         turns = Turns(
             rings=rings,
             slots=slots,
             length=len(steps) // slots,
             step=self._again(over.step),
             slot=slot,
-            advance=self._advance(slot, slots, at),
+            parity=parity,
+            advance=(self._next_slot(slot, slots, at), self._next_parity(slot, parity, at)),
             has_tail=has_tail,
         )
         return typed.For(
@@ -198,19 +200,36 @@ class Pipelines(Constructs):
             turns=turns,
         )
 
-    def _advance(self, slot: typed.Variable, slots: int, at: Span) -> typed.Assign:
-        """`slot = slot + 1 if slot < slots - 1 else 0`."""
+    def _next_slot(self, slot: typed.Variable, slots: int, at: Span) -> typed.Assign:
+        """`slot = slot + 1 if slot < slots - 1 else 0`, by a mask where that is the same."""
         following = self.combine("+", self.read(at, slot), self.constant(at, INT, 1), at, at)
-        last = self.constant(at, INT, slots - 1)
-        value = typed.Conditional(
-            id=self.id(),
-            span=at,
-            type=INT,
-            value=following,
-            condition=self.combine("<", self.read(at, slot), last, at, at),
-            otherwise=self.constant(at, INT, 0),
+        last, zero = (self.constant(at, INT, number) for number in (slots - 1, 0))
+        if slots & (slots - 1) == 0:
+            return self._set(slot, self.combine("&", following, last, at, at))
+        is_before = self.combine("<", self.read(at, slot), last, at, at)
+        return self._set(slot, self._choice(is_before, following, zero, at))
+
+    def _next_parity(self, slot: typed.Variable, parity: typed.Variable, at: Span) -> typed.Assign:
+        """`parity = parity ^ (1 if slot == 0 else 0)`, with the next slot."""
+        zero, one = (self.constant(at, INT, number) for number in (0, 1))
+        is_first = self.combine("==", self.read(at, slot), zero, at, at)
+        turned = self._choice(is_first, one, zero, at)
+        return self._set(parity, self.combine("^", self.read(at, parity), turned, at, at))
+
+    def _choice(
+        self,
+        condition: typed.Expression,
+        value: typed.Expression,
+        otherwise: typed.Expression,
+        at: Span,
+    ) -> typed.Conditional:
+        return typed.Conditional(
+            id=self.id(), span=at, type=INT, value=value, condition=condition, otherwise=otherwise
         )
-        place = typed.VariablePlace(id=self.id(), span=at, type=INT, variable=slot)
+
+    def _set(self, variable: typed.Variable, value: typed.Expression) -> typed.Assign:
+        at = value.span
+        place = typed.VariablePlace(id=self.id(), span=at, type=INT, variable=variable)
         return typed.Assign(id=self.id(), span=at, place=place, operator="", value=value)
 
     def _times(self, step: typed.Expression, number: int) -> typed.Expression:

@@ -9,15 +9,17 @@ from prismc.source.record import Record
 class Turns(Record):
     """How the loop of a pipeline goes around its rings: the body is one step for each of `slots`
     slots, `length` statements each. Written as the first step alone, the loop counts by `step`;
-    `slot` is then the slot of the iteration, and `advance` moves it on. With `has_tail` the steps
-    of iterations that do not exist run too, without what depends on their existence."""
+    `slot` is then the slot of the iteration, `parity` whether an odd number of rounds is complete,
+    and `advance` moves both on. With `has_tail` the steps of iterations that do not exist run too,
+    without what depends on their existence."""
 
     rings: tuple[Variable, ...]
     slots: int
     length: int
     step: Expression
     slot: Variable
-    advance: Statement
+    parity: Variable
+    advance: tuple[Statement, ...]
     has_tail: bool
 
 

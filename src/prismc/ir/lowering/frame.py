@@ -77,10 +77,12 @@ class RangedBuilder(Builder):
 
 class Turn(Record):
     """A pipeline that is written as one step; `has_previous` is whether there is an iteration
-    before this one (behind the loop: whether there was any)."""
+    before this one (behind the loop: whether there was any). If the loop runs once at most,
+    `steady` are the ids of the statements that a thread comes to in every iteration or in none."""
 
     turns: Turns
     has_previous: Value
+    steady: frozenset[int]
 
 
 class Frame:

@@ -26,6 +26,7 @@ from prismc.ir.lowering.sync import (
     begin_loads,
     hand_over_in_arm,
 )
+from prismc.ir.lowering.turns import steady_statements
 from prismc.ir.lowering.types import lower_array, lower_element, lower_pointer
 from prismc.ir.lowering.views import IndexMap, View
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
@@ -51,6 +52,7 @@ class Statements:
         self._expressions = Expressions(frame)
         self._places = Places(frame, self._expressions)
         self._control = Control(frame, self._expressions)
+        self._loops = 0  # around what is lowered
 
     def body(self, statements: Sequence[typed.Statement]) -> None:
         """Lower statements up to the first that leaves."""
@@ -156,6 +158,7 @@ class Statements:
     def _loop(self, loop: typed.While | typed.For) -> None:
         """A loop, with what stands at it in the copy for one class of warps alone."""
         frame, outer = self._frame, self._frame.turn
+        self._loops += 1
         apply_in_arm(frame, self._placed, Where.BEFORE, loop.id)
         self._builder.span = loop.span
         if isinstance(loop, typed.While):
@@ -166,15 +169,19 @@ class Statements:
             self._control.count(loop, partial(self.body, loop.body))
         if not self._builder.has_ended:
             apply_in_arm(frame, self._placed, Where.AFTER, loop.id)
+        self._loops -= 1
         frame.turn = outer
 
     def _one_step(self, loop: typed.For, turns: Turns) -> None:
         """A pipeline as its first step, which each iteration runs with a slot of its own."""
         frame, builder = self._frame, self._builder
-        frame.values[turns.slot] = builder.constant(0)
+        for variable in (turns.slot, turns.parity):
+            frame.values[variable] = builder.constant(0)
         start, stop = (self._expressions.value(bound) for bound in (loop.start, loop.stop))
         is_downward = isinstance(loop.step, typed.Constant) and loop.step.value < 0
-        step = replace(loop, step=turns.step, body=(*steps_of(loop)[0], turns.advance))
+        step = replace(loop, step=turns.step, body=(*steps_of(loop)[0], *turns.advance))
+        runs_once = frame.instance.is_kernel and self._loops == 1
+        steady = steady_statements(steps_of(loop)[0]) if runs_once else frozenset()
         pipeline = frame.rolled[loop.id]
         hand_over_in_arm(frame, pipeline.registers, pipeline.arm, loop.span)
 
@@ -184,12 +191,13 @@ class Statements:
             assert isinstance(counter, Value), "a loop counts"
             frame.ranges.set(slot, Range(0, turns.slots - 1))
             previous = builder.compare(Comparison.NE, counter, start)
-            frame.turn = Turn(turns=turns, has_previous=previous)
+            frame.turn = Turn(turns=turns, has_previous=previous, steady=steady)
             self.body(step.body)
 
         self._control.count(step, body)
         order = Comparison.GT if is_downward else Comparison.LT
-        frame.turn = Turn(turns=turns, has_previous=builder.compare(order, start, stop))
+        had_any = builder.compare(order, start, stop)
+        frame.turn = Turn(turns=turns, has_previous=had_any, steady=frozenset())
 
     # ------------------------------------------------------------------ declarations
 

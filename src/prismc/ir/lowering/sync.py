@@ -23,7 +23,7 @@ from prismc.ir.core import Op, Value
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.projection import Class
-from prismc.ir.lowering.turns import turned_slot
+from prismc.ir.lowering.turns import turned_parity, turned_slot
 from prismc.ir.ops.arithmetic import BinaryOperator, Comparison
 from prismc.ir.ops.control import If, Yield
 from prismc.ir.ops.mbarrier import (
@@ -54,6 +54,7 @@ from prismc.ir.ops.sync import (
     WarpBarrier,
 )
 from prismc.ir.types import UINT, ArrayType
+from prismc.source.record import replace
 from prismc.source.span import Span
 
 Placed = Mapping[Position, tuple[SyncOperation, ...]]
@@ -113,7 +114,7 @@ def _apply(frame: Frame, operation: SyncOperation) -> None:
         _hand_over(frame, operation.registers, operation.at)
     if operation.is_behind and operation.kind is SyncKind.MBARRIER_ARRIVE:
         assert frame.turn is not None, "what is behind is so in the loop of a pipeline"
-        _apply_if(frame, frame.turn.has_previous, operation)
+        builder.add(replace(_operation(frame, operation), condition=frame.turn.has_previous))
     elif operation.part:
         _apply_in_part(frame, operation)
     else:
@@ -286,10 +287,24 @@ def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
             count = frame.builder.add(counted).result
             return MbarrierExpect(base=base, index=index, bytes=count, number=number, span=at)
         case _:
+            parity = turned_parity(frame, mbarrier, operation, _waits_at(frame, operation.barrier))
+            wait = MbarrierWait(
+                base=base, index=index, parity=parity, phases=None, slot=None, bit=0,
+                number=number, is_wide=mbarrier.blocks > 1, span=at,
+            )  # fmt: skip
+            if parity is not None:
+                return wait
             phases = frame.hidden_value(Hidden.PHASES)
             slot = turned_slot(frame, operation.slot) if operation.turns else None
             bit = mbarrier.phase if operation.turns else mbarrier.phase + operation.slot
-            return MbarrierWait(
-                base=base, index=index, phases=phases, slot=slot, bit=bit, number=number,
-                is_wide=mbarrier.blocks > 1, span=at,
-            )  # fmt: skip
+            return replace(wait, phases=phases, slot=slot, bit=bit)
+
+
+def _waits_at(frame: Frame, barrier: int) -> int:
+    """How many waits there are at an mbarrier in the whole program."""
+    plans = frame.checked.plan.instances.values()
+    return sum(
+        one.kind is SyncKind.MBARRIER_WAIT and one.barrier == barrier
+        for plan in plans
+        for one in plan.operations
+    )

@@ -35,7 +35,8 @@ class MbarrierSync(Op):
 class MbarrierArrive(Op):
     """The thread arrives; with `is_elected` the warp's first lane does, after all lanes. With
     `of_copies` the arrival comes when the thread's `cp.async` copies until here are complete. With
-    several `blocks` it is one at the mbarrier of each block of the cluster, so many."""
+    several `blocks` it is one at the mbarrier of each block of the cluster, so many. Where there is
+    a `condition`, which is the same in all threads of a warp, it tells whether anyone arrives."""
 
     spelling = "mbarrier.arrive"
     base: Value
@@ -44,6 +45,7 @@ class MbarrierArrive(Op):
     of_copies: bool
     number: int
     blocks: int = 1
+    condition: Value | None = None
 
 
 class MbarrierExpect(Op):
@@ -57,14 +59,15 @@ class MbarrierExpect(Op):
 
 
 class MbarrierWait(Op):
-    """The thread waits for the phase that bit `bit` of `phases` tells (the one `slot` bits further,
-    in the same word, if there is a slot), and turns the bit over; with `is_wide` for what threads
-    of other blocks did, too."""
+    """The thread waits for the phase of `parity`, 0 or 1. Where that is not known it is bit `bit`
+    of `phases` (the one `slot` bits further, in the same word, if there is a slot), which the wait
+    turns over. With `is_wide` it is for what threads of other blocks did, too."""
 
     spelling = "mbarrier.wait"
     base: Value
     index: Value
-    phases: Value
+    parity: Value | None
+    phases: Value | None
     slot: Value | None
     bit: int
     number: int
