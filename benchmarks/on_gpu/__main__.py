@@ -4,7 +4,8 @@
     PYTHONPATH=benchmarks:tests python -m on_gpu --only sgemm
     PYTHONPATH=benchmarks:tests python -m on_gpu --report build/gpu/results.json
 
-Where no GPU can be used it says so, and ends well. The exit code is 1 where a value is wrong.
+Where no GPU can be used it says so, and ends well. The exit code is 1 where a value is wrong or
+an example failed.
 """
 
 from __future__ import annotations
@@ -38,10 +39,15 @@ def versions(modules: Mapping[str, Any]) -> dict[str, str]:
     return found | {name: module.__version__ for name, module in modules.items()}
 
 
-def write(record: Mapping[str, Any], folder: Path) -> None:
-    """`results.json`, `results.md`, and `results.svg` where a library was there to compare with."""
+def keep(record: Mapping[str, Any], folder: Path) -> None:
+    """`results.json`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def write(record: Mapping[str, Any], folder: Path) -> None:
+    """`results.json`, `results.md`, and `results.svg` where a library was there to compare with."""
+    keep(record, folder)
     plot = folder / "results.svg"
     page = markdown(record, plot.name if draw(record, plot) else "")
     (folder / "results.md").write_text(page, encoding="utf-8")
@@ -49,7 +55,7 @@ def write(record: Mapping[str, Any], folder: Path) -> None:
 
 
 def main(arguments: list[str] | None = None, device: Device | None = None) -> int:
-    """Measure, or write the pages of an earlier record anew; 1 where a value is wrong."""
+    """Measure, or write the pages of an earlier record anew; 1 where something is wrong."""
     parser = argparse.ArgumentParser(prog="on_gpu", description=__doc__)
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "gpu", help="a folder")
     parser.add_argument("--only", default="", help="examples whose name holds this text")
@@ -68,14 +74,17 @@ def main(arguments: list[str] | None = None, device: Device | None = None) -> in
         return 0
     modules, description = installed(), device.description()
     cases = [case for case in CASES if options.only in case.name]
-    measurement = Measurement(device, modules, options.runs, lambda text: print(text, flush=True))
-    measurement.run(cases, description["capability"])
+    measurement = Measurement(device, modules, options.runs)
     record = {
         "format": FORMAT, "device": description, "versions": versions(modules),
         "runs": options.runs, "results": measurement.results, "left_out": measurement.left_out,
+        "failed": measurement.failed,
     }  # fmt: skip
+    for line in measurement.run(cases, description["capability"]):
+        print(line, flush=True)
+        keep(record, options.output)  # whatever ends this process later
     write(record, options.output)
-    return int(any(one["wrong"] for one in measurement.results))
+    return int(not measurement.is_right)
 
 
 if __name__ == "__main__":

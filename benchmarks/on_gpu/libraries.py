@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from prismc.driver.gpu.arrays import DeviceArray
 
 Run = Callable[[], object]
 Operation = Callable[[Any, Mapping[str, Any]], Run]
+Take = Callable[[DeviceArray], Any]
 
 
 class Shared:
@@ -34,26 +36,37 @@ def installed() -> dict[str, Any]:
     for name in _OPERATIONS:
         try:
             found[name] = importlib.import_module(name)
-        except ImportError:
+        except (ImportError, OSError):  # a library that it needs may be missing in turn
             continue
     return found
 
 
 def competitors(
     name: str, arguments: Mapping[str, Any], modules: Mapping[str, Any]
-) -> Iterator[tuple[str, Run]]:
-    """What does the work of example `name` on the same arrays, each with a name for the table."""
+) -> Iterator[tuple[str, Callable[[], Run]]]:
+    """Who does the work of example `name` on the same arrays, by a name for the table, and what
+    prepares it. Libraries raise what they like, there and in the work."""
     for module_name, module in modules.items():
         if operation := _OPERATIONS[module_name].get(name):
-            arrays = {
-                key: _TAKEN[module_name](module, value) if isinstance(value, DeviceArray) else value
-                for key, value in arguments.items()
-            }
-            yield _LABELS[module_name], operation(module, arrays)
+            take = partial(_TAKEN[module_name], module)
+            yield _LABELS[module_name], partial(_prepared, operation, module, take, arguments)
+
+
+def _prepared(operation: Operation, module: Any, take: Take, arguments: Mapping[str, Any]) -> Run:
+    """The work, on arrays as the library has them."""
+    arrays = {
+        key: take(value) if isinstance(value, DeviceArray) else value
+        for key, value in arguments.items()
+    }
+    return operation(module, arrays)
 
 
 def _tensor(torch: Any, array: DeviceArray) -> Any:
-    tensor = torch.as_tensor(Shared(array, _TYPESTRS[array.dtype]), device="cuda")
+    """Unsigned integers go as signed ones of their width, which every release knows: sums wrap
+    around to the same bits."""
+    typestr = _TYPESTRS[array.dtype]
+    wide = typestr.replace("u", "i") if array.itemsize > 1 else typestr
+    tensor = torch.as_tensor(Shared(array, wide), device="cuda")
     return tensor.view(torch.bfloat16) if array.dtype == "bf16" else tensor
 
 
@@ -119,7 +132,7 @@ _TORCH: dict[str, Operation] = {
     "batched_transpose": _transposed,
     "block_sum": lambda torch, a: lambda: torch.sum(a["x"]),
     "last_block_sum": lambda torch, a: lambda: torch.sum(a["x"]),
-    "prefix_scan": lambda torch, a: lambda: torch.cumsum(a["x"], dim=0),
+    "prefix_scan": lambda torch, a: lambda: torch.cumsum(a["x"], dim=0, dtype=a["x"].dtype),
     "row_softmax": _softmax,
     "online_softmax": _softmax,
     "layer_norm": _layer_norm,
@@ -134,7 +147,7 @@ _TORCH: dict[str, Operation] = {
 _CUPY: dict[str, Operation] = {
     "block_sum": lambda cupy, a: lambda: cupy.sum(a["x"]),
     "last_block_sum": lambda cupy, a: lambda: cupy.sum(a["x"]),
-    "prefix_scan": lambda cupy, a: lambda: cupy.cumsum(a["x"]),
+    "prefix_scan": lambda cupy, a: lambda: cupy.cumsum(a["x"], dtype=a["x"].dtype),
     "histogram": lambda cupy, a: lambda: cupy.bincount(a["x"], minlength=256),
 }
 _OPERATIONS: dict[str, dict[str, Operation]] = {"torch": _TORCH, "cupy": _CUPY}

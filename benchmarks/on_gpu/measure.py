@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from on_gpu.cases import Case
@@ -13,37 +13,40 @@ from on_gpu.libraries import competitors
 import prismc
 from examples.launches import Launch
 from prismc.hardware.targets import TARGETS
-from prismc.testing import RunError
-
-Say = Callable[[str], None]
 
 
 class Measurement:
     """Measures cases on a device. `modules` are the libraries to compare with, by name."""
 
-    def __init__(self, device: Device, modules: Mapping[str, Any], runs: int, say: Say) -> None:
+    def __init__(self, device: Device, modules: Mapping[str, Any], runs: int) -> None:
         self._device = device
         self._modules = modules
         self._runs = runs
-        self._say = say
         self.results: list[dict[str, Any]] = []
         self.left_out: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
 
-    def run(self, cases: Sequence[Case], capability: int) -> None:
-        """Measure the cases that the device can run, and note why others are left out."""
+    def run(self, cases: Sequence[Case], capability: int) -> Iterator[str]:
+        """Measure the cases that the device can run, and note why others are left out. A line after
+        each; what fails, in whatever way, loses nothing of the rest."""
         for case in cases:
             if not _is_for(case.target, capability):
                 self.left_out[case.name] = f"it is for {case.target}"
                 continue
             try:
                 self._measure(case)
-            except (RunError, RuntimeError) as error:
-                self.left_out[case.name] = str(error)
-            self._say(self._line(case))
+            except Exception as error:  # noqa: BLE001 - one failure loses nothing else
+                self.failed[case.name] = _told(error)
+            yield self._line(case)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether all that ran came to its end with the right values."""
+        return not self.failed and not any(one["wrong"] for one in self.results)
 
     def _line(self, case: Case) -> str:
-        if case.name in self.left_out:
-            return f"{case.name}: {self.left_out[case.name]}"
+        if case.name in self.failed:
+            return f"{case.name}: {self.failed[case.name]}"
         one = self.results[-1]
         beside = ", ".join(f"{label} {other['ms']:.3f}" for label, other in one["others"].items())
         end = f"; {one['wrong']}" if one["wrong"] else ""
@@ -60,10 +63,7 @@ class Measurement:
             times = self._device.times(
                 lambda: _start(program, case, launch, arguments), zeroed, self._runs
             )
-            others = {
-                label: _summary(self._device.times(run, [], self._runs))
-                for label, run in competitors(case.name, arguments, self._modules)
-            }
+            others = self._others(case, arguments)
         found = _summary(times)
         self.results.append(
             {
@@ -72,6 +72,16 @@ class Measurement:
                 "others": others,
             }
         )  # fmt: skip
+
+    def _others(self, case: Case, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The times of the libraries that can do it; for the others the record tells why not."""
+        found: dict[str, Any] = {}
+        for label, prepare in competitors(case.name, arguments, self._modules):
+            try:
+                found[label] = _summary(self._device.times(prepare(), [], self._runs))
+            except Exception as error:  # noqa: BLE001 - one failure loses nothing else
+                self.left_out[f"{case.name} by {label}"] = _told(error)
+        return found
 
     def _checked(self, program: Any, case: Case, launch: Launch) -> str:
         """What is wrong with the values of one launch, or nothing."""
@@ -97,6 +107,12 @@ def _is_for(target: str, capability: int) -> bool:
     wanted = TARGETS[target]
     number = int(wanted.name.removeprefix("sm_").rstrip("a"))
     return number == capability if wanted.name.endswith("a") else number <= capability
+
+
+def _told(error: Exception) -> str:
+    """The first line of what an exception says, with its kind."""
+    said = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _summary(times: Sequence[float]) -> dict[str, Any]:

@@ -33,9 +33,10 @@ def _lines(record: Mapping[str, Any], plot: str) -> Iterator[str]:
     if wrong:
         yield from ("", "## Wrong values", "")
         yield from (f"- `{one['name']}`: {one['wrong']}" for one in wrong)
-    if record["left_out"]:
-        yield from ("", "## Left out", "")
-        yield from (f"- `{name}`: {why}" for name, why in record["left_out"].items())
+    for heading, found in (("Failed", record["failed"]), ("Left out", record["left_out"])):
+        if found:
+            yield from ("", f"## {heading}", "")
+            yield from (f"- {name}: {why}" for name, why in found.items())
     if plot:
         yield from ("", f"![Speed beside the best library]({plot})")
 
@@ -67,11 +68,14 @@ def shares(record: Mapping[str, Any]) -> dict[str, float]:
 
 
 def draw(record: Mapping[str, Any], path: Path) -> bool:
-    """A bar for each example beside the fastest library, as SVG; whether there was any to draw."""
+    """A bar for each example beside the fastest library, as SVG; whether there is one."""
     found = shares(record)
     if not found:
         return False
-    import matplotlib
+    try:
+        import matplotlib
+    except ImportError:
+        return False
 
     matplotlib.use("svg")
     # The same record gives the same bytes.

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -16,13 +18,14 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 
 from on_gpu.__main__ import main  # noqa: E402
-from on_gpu.cases import CASES  # noqa: E402
-from on_gpu.libraries import _OPERATIONS  # noqa: E402
-from on_gpu.measure import _is_for  # noqa: E402
+from on_gpu.cases import CASES, Case  # noqa: E402
+from on_gpu.libraries import _OPERATIONS, _tensor  # noqa: E402
+from on_gpu.measure import Measurement, _is_for  # noqa: E402
 from on_gpu.report import draw, markdown, shares  # noqa: E402
 
 from examples.launches import LAUNCHES, Launch  # noqa: E402
 from prismc.driver.cpu.library import NAME, compile_driver  # noqa: E402
+from prismc.driver.gpu.arrays import DeviceArray  # noqa: E402
 
 ENVIRONMENT = os.environ | {
     "PYTHONPATH": os.pathsep.join(str(ROOT / each) for each in ("src", "benchmarks", "tests")),
@@ -113,6 +116,54 @@ def test_a_wrong_value_is_told() -> None:
     assert launch.wrong(np.array([0.0, 2.0, 0.4])) == "y[1] is 2.0, not 0.0"
 
 
+def test_a_failure_loses_nothing_of_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured(self: Measurement, case: Case) -> None:
+        if case.name == "transpose":
+            raise MemoryError("1 GiB\nand more")
+        self.results.append(RECORD["results"][0] | {"name": case.name})
+
+    monkeypatch.setattr(Measurement, "_measure", measured)
+    measurement = Measurement(MagicMock(), {}, 20)
+    lines = list(measurement.run(CASES[:3], 90))
+    assert [line.split(":")[0] for line in lines] == [case.name for case in CASES[:3]]
+    assert lines[1] == "transpose: MemoryError: 1 GiB"
+    assert measurement.failed == {"transpose": "MemoryError: 1 GiB"}
+    assert len(measurement.results) == 2
+    assert not measurement.is_right
+
+
+def test_a_library_that_cannot_do_it_is_left_out() -> None:
+    def times(run: Callable[[], object], zeroed: list[Any], runs: int) -> list[float]:
+        run()
+        return [1.0, 2.0, 3.0]
+
+    device, cupy = MagicMock(times=times), MagicMock()
+    torch = MagicMock(as_tensor=MagicMock(side_effect=TypeError("no such type")))
+    cupy.bincount.side_effect = ValueError
+    measurement = Measurement(device, {"torch": torch, "cupy": cupy}, 20)
+    x = DeviceArray(pointer=64, dtype="u8", shape=(4,), strides=(1,))
+    by_name = {case.name: case for case in CASES}
+    found = measurement._others(by_name["block_sum"], {"n": 4, "x": x})
+    assert found == {"CuPy": {"ms": 2.0, "spread": [pytest.approx(0.4), pytest.approx(3.6)]}}
+    assert measurement._others(by_name["histogram"], {"n": 4, "x": x}) == {}
+    assert measurement.left_out == {
+        "block_sum by PyTorch": "TypeError: no such type",
+        "histogram by PyTorch": "TypeError: no such type",
+        "histogram by CuPy": "ValueError",
+    }
+
+
+def test_torch_gets_unsigned_integers_as_signed_ones() -> None:
+    torch = MagicMock()
+    taken = [
+        _tensor(torch, DeviceArray(pointer=64, dtype=name, shape=(4,), strides=(1,)))
+        for name in ("u32", "u64", "u8", "f32")
+    ]
+    assert len(taken) == 4
+    interfaces = [call.args[0].__cuda_array_interface__ for call in torch.as_tensor.mock_calls]
+    assert [each["typestr"] for each in interfaces] == ["<i4", "<i8", "|u1", "<f4"]
+
+
 RECORD: dict[str, Any] = {
     "format": "prismc-gpu/1",
     "device": {"name": "A GPU", "capability": 90, "driver": "13.0"},
@@ -133,6 +184,7 @@ RECORD: dict[str, Any] = {
         },
     ],
     "left_out": {"hopper_matmul": "it is for sm_90a"},
+    "failed": {"row_argmax": "RuntimeError: cuLaunchKernel: an error"},
 }  # fmt: skip
 PAGE = """\
 # Examples on A GPU
@@ -152,9 +204,13 @@ between which eight of ten lie.
 
 - `stencil`: y[0] is 1.0, not 2.0
 
+## Failed
+
+- row_argmax: RuntimeError: cuLaunchKernel: an error
+
 ## Left out
 
-- `hopper_matmul`: it is for sm_90a
+- hopper_matmul: it is for sm_90a
 
 ![Speed beside the best library](results.svg)
 """
