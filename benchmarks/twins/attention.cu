@@ -70,71 +70,83 @@ extern "C" __global__ __launch_bounds__(128, 1) void attention(
             fq[k][j] = *reinterpret_cast<const unsigned*>(
                 Q + size_t(row + g + j % 2 * 8) * D + q + k * 16 + j / 2 * 8);
     float most[2] = {-1.0e30f, -1.0e30f}, sum[2] = {}, out[D / 8][4] = {};
-    auto fill = [&](int step) {
+    // Computed once: where this thread copies from and to, and where it reads fragments. Sixteen rows
+    // further everything is where it was: a swizzle goes round in eight.
+    const int c = t % 8 * 8, to = swizzled(t / 8 * D + c);
+    const f16 *from_k = K + size_t(first_key + t / 8) * D + c;
+    const f16 *from_v = V + size_t(first_key + t / 8) * D + c;
+    int at_k[D / 16], at_v[D / 16];
+#pragma unroll
+    for (int k = 0; k < D / 16; ++k) {
+        at_k[k] = swizzled((lane % 8 + lane / 16 * 8) * D + k * 16 + lane / 8 % 2 * 8);
+        at_v[k] = swizzled(lane % 16 * D + k * 16 + lane / 16 * 8);
+    }
+    auto fill = [&](int step, int slot) {
         if (step < steps)
 #pragma unroll
             for (int i = 0; i < KEYS; i += 16) {
-                const int r = t / 8 + i, c = t % 8 * 8;
-                const size_t from = size_t(first_key + step * KEYS + r) * D + c;
-                copy_16(&Ks[step % STAGES][swizzled(r * D + c)], K + from);
-                copy_16(&Vs[step % STAGES][swizzled(r * D + c)], V + from);
+                copy_16(&Ks[slot][to + i * D], from_k + (step * KEYS + i) * D);
+                copy_16(&Vs[slot][to + i * D], from_v + (step * KEYS + i) * D);
             }
         asm volatile("cp.async.commit_group;" ::: "memory");
     };
-    for (int step = 0; step < STAGES - 1; ++step) fill(step);
-#pragma unroll STAGES
-    for (int step = 0; step < steps; ++step) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads();
-        fill(step + STAGES - 1);
-        const f16 *ks = Ks[step % STAGES], *vs = Vs[step % STAGES];
-        float s[KEYS / 8][4] = {};
+    for (int step = 0; step < STAGES - 1; ++step) fill(step, step);
+    // One step for each slot; those that are too many only wait.
+    for (int first = 0; first < steps; first += STAGES)
 #pragma unroll
-        for (int k = 0; k < D / 16; ++k)
+        for (int slot = 0; slot < STAGES; ++slot) {
+            const int step = first + slot;
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+            __syncthreads();
+            fill(step + STAGES - 1, (slot + STAGES - 1) % STAGES);
+            if (step >= steps) continue;
+            const f16 *ks = Ks[slot], *vs = Vs[slot];
+            float s[KEYS / 8][4] = {};
+#pragma unroll
+            for (int k = 0; k < D / 16; ++k)
+#pragma unroll
+                for (int n = 0; n < KEYS / 16; ++n) {
+                    unsigned fk[4];
+                    ldmatrix(fk, ks + n * 16 * D + at_k[k]);
+                    mma(s[n * 2], fq[k], fk[0], fk[1]);
+                    mma(s[n * 2 + 1], fq[k], fk[2], fk[3]);
+                }
+#pragma unroll
+            for (int h = 0; h < 2; ++h) {
+                float best = s[0][h * 2];
+#pragma unroll
+                for (int n = 0; n < KEYS / 8; ++n)
+                    best = fmaxf(best, fmaxf(s[n][h * 2], s[n][h * 2 + 1]));
+                best = fmaxf(best, __shfl_xor_sync(~0u, best, 1));
+                best = fmaxf(best, __shfl_xor_sync(~0u, best, 2));
+                best = fmaxf(most[h], best * SCALE);
+                const float shrink = power(most[h] - best);
+                most[h] = best, sum[h] *= shrink;
+#pragma unroll
+                for (int n = 0; n < D / 8; ++n) out[n][h * 2] *= shrink, out[n][h * 2 + 1] *= shrink;
+#pragma unroll
+                for (int n = 0; n < KEYS / 8; ++n)
+#pragma unroll
+                    for (int j = h * 2; j < h * 2 + 2; ++j) {
+                        s[n][j] = power(s[n][j] * SCALE - best);
+                        sum[h] += s[n][j];
+                    }
+            }
 #pragma unroll
             for (int n = 0; n < KEYS / 16; ++n) {
-                unsigned fk[4];
-                ldmatrix(fk, ks + swizzled((n * 16 + lane % 8 + lane / 16 * 8) * D + k * 16
-                                           + lane / 8 % 2 * 8));
-                mma(s[n * 2], fq[k], fk[0], fk[1]);
-                mma(s[n * 2 + 1], fq[k], fk[2], fk[3]);
-            }
+                unsigned fp[4];
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-            float best = s[0][h * 2];
+                for (int j = 0; j < 4; ++j)
+                    fp[j] = packed(s[n * 2 + j / 2][j % 2 * 2], s[n * 2 + j / 2][j % 2 * 2 + 1]);
 #pragma unroll
-            for (int n = 0; n < KEYS / 8; ++n)
-                best = fmaxf(best, fmaxf(s[n][h * 2], s[n][h * 2 + 1]));
-            best = fmaxf(best, __shfl_xor_sync(~0u, best, 1));
-            best = fmaxf(best, __shfl_xor_sync(~0u, best, 2));
-            best = fmaxf(most[h], best * SCALE);
-            const float shrink = power(most[h] - best);
-            most[h] = best, sum[h] *= shrink;
-#pragma unroll
-            for (int n = 0; n < D / 8; ++n) out[n][h * 2] *= shrink, out[n][h * 2 + 1] *= shrink;
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; ++n)
-#pragma unroll
-                for (int j = h * 2; j < h * 2 + 2; ++j) {
-                    s[n][j] = power(s[n][j] * SCALE - best);
-                    sum[h] += s[n][j];
+                for (int k = 0; k < D / 16; ++k) {
+                    unsigned fv[4];
+                    ldmatrix_trans(fv, vs + n * 16 * D + at_v[k]);
+                    mma(out[k * 2], fp, fv[0], fv[1]);
+                    mma(out[k * 2 + 1], fp, fv[2], fv[3]);
                 }
-        }
-#pragma unroll
-        for (int n = 0; n < KEYS / 16; ++n) {
-            unsigned fp[4];
-#pragma unroll
-            for (int j = 0; j < 4; ++j)
-                fp[j] = packed(s[n * 2 + j / 2][j % 2 * 2], s[n * 2 + j / 2][j % 2 * 2 + 1]);
-#pragma unroll
-            for (int k = 0; k < D / 16; ++k) {
-                unsigned fv[4];
-                ldmatrix_trans(fv, vs + swizzled((n * 16 + lane % 16) * D + k * 16 + lane / 16 * 8));
-                mma(out[k * 2], fp, fv[0], fv[1]);
-                mma(out[k * 2 + 1], fp, fv[2], fv[3]);
             }
         }
-    }
     float* at = O + size_t(row + g) * D + q;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
