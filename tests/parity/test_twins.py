@@ -21,8 +21,8 @@ from prismc.emulator.schedule import adversaries
 from prismc.source.span import NOWHERE
 from support.running import Compiled, compile_file
 
-EXAMPLES = {pair.source: pair for pair in PAIRS if pair.folder == "examples"}
-SLOW = ("sgemm_tiled", "sgemm_vectorised", "sgemm_warp_tiled")
+EXAMPLES = {pair.kernel: pair for pair in PAIRS if pair.folder == "examples"}
+SLOW = ("sgemm_tiled_128", "sgemm_vectorised_128", "sgemm_warp_tiled_128")
 
 
 def _twin(pair: Pair) -> Compiled:
@@ -38,7 +38,7 @@ def _twin(pair: Pair) -> Compiled:
 
 
 def test_every_example_has_a_twin() -> None:
-    assert set(EXAMPLES) == set(LAUNCHES)
+    assert {pair.source for pair in EXAMPLES.values()} == set(LAUNCHES)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_every_example_has_a_twin() -> None:
 )
 def test_a_twin_computes_what_numpy_does(name: str) -> None:
     pair = EXAMPLES[name]
-    random = random_for(name)
-    launches = (LAUNCHES[name].make(random, *sizes) for sizes in reversed(LAUNCHES[name].chosen))
+    random, example = random_for(name), LAUNCHES[pair.source]
+    launches = (example.make(random, *sizes) for sizes in reversed(example.chosen))
     launch = next(each for each in launches if each.kernel in (None, pair.kernel))
     (plan,) = adversaries(1)
     assert launch._replace(kernel=pair.kernel).run(_twin(pair), plan) == ""
