@@ -374,7 +374,7 @@ def test_a_killed_build_leaves_nothing_broken(folder: Path, build: Build, tmp_pa
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
         # Its workers end by themselves, each after the file in hand: the pipe closes with the last.
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         left = contents(folder / "out") if (folder / "out").exists() else {}
         written = {name: content for name, content in left.items() if not name.startswith(".")}
         assert written == {name: good[name] for name in written}

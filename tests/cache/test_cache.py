@@ -139,7 +139,7 @@ from pathlib import Path
 from prismc.driver.cache import Cache
 with Cache(Path(sys.argv[1])).alone(sys.argv[2]):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -152,7 +152,7 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
         process.wait()
     started = time.monotonic()
     with Cache(tmp_path).alone(KEY):
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < 300
 
 
 # --------------------------------------------------------------------------- the command

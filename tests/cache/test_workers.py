@@ -63,7 +63,7 @@ def work(number):
     return 0
 
 for _ in shared_work(work, 2, 2):
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -74,7 +74,7 @@ def test_workers_end_with_a_killed_parent() -> None:
         workers = [int(parent.stdout.readline()) for _ in range(2)]
         parent.kill()
         parent.wait()
-    for _ in range(500):
+    for _ in range(5000):
         if not any(is_alive(worker) for worker in workers):
             return
         time.sleep(0.02)

@@ -49,7 +49,7 @@ def test_extremes(name: str, tmp_path: Path) -> None:
         [sys.executable, "-m", "prismc", "check", str(path)],
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
         preexec_fn=limit_memory,
     )
     assert process.returncode in (0, 1), process.stderr.decode()[-2_000:]

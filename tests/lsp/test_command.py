@@ -41,7 +41,7 @@ def test_an_editor_that_goes_away_ends_the_server() -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert result.returncode == 1
     assert result.stdout == b""
