@@ -103,6 +103,14 @@ def test_make_follows_imports_that_come_and_go(prismc: Path, tmp_path: Path) -> 
     assert made(make(prismc, project)) == set()
 
 
+def test_make_refuses_sources_of_one_name(prismc: Path, tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(
+        "PRISM_SOURCES := one/a.prism other/a.prism\ninclude $(shell $(PRISMC) --make-fragment)\n"
+    )
+    with pytest.raises(AssertionError, match="two of PRISM_SOURCES have one name"):
+        make(prismc, tmp_path)
+
+
 def test_make_notices_other_settings(prismc: Path, tmp_path: Path) -> None:
     folder = copied("cpp-make", tmp_path)
     objects = "build/prism/moments.o"

@@ -10,7 +10,7 @@
 #   	$(CXX) $^ $(shell prismc --libs) -o $@
 #
 # Each source gives an object, a header and a record in the folder PRISM_DIR. Files of one name in
-# different folders would meet there: give sources names of their own.
+# different folders would meet there, and are refused: give sources names of their own.
 
 # The first goal stays that of the makefile.
 prism-goal := $(.DEFAULT_GOAL)
@@ -23,6 +23,9 @@ PRISM_FLAGS ?=
 prism-stem = $(PRISM_DIR)/$(basename $(notdir $(1)))
 
 PRISM_OBJECTS := $(foreach source,$(PRISM_SOURCES),$(call prism-stem,$(source)).o)
+ifneq ($(words $(PRISM_OBJECTS)),$(words $(sort $(PRISM_OBJECTS))))
+$(error two of PRISM_SOURCES have one name, and would both make $(PRISM_DIR)/NAME.o: $(PRISM_SOURCES))
+endif
 PRISM_HEADERS := $(PRISM_OBJECTS:.o=.h)
 PRISM_RECORDS := $(PRISM_OBJECTS:.o=.json)
 
