@@ -238,7 +238,7 @@ def _settled(
         return Result(is_built=True, reports=reports, content=finding.contents[0])
     sources = [name for name in finding.files if name != STANDARD_INPUT]
     used = [os.fspath(compiler_file()), *(tools or ())]
-    if any(_overwrites(session, path, sources) for path in paths):
+    if _overwrites(session, paths, sources):
         return Result(is_built=False)
     outputs = [
         Output(path=Path(path), content=content)
@@ -258,9 +258,11 @@ def _settled(
     return Result(is_built=is_there, is_changed=is_changed, reports=reports)
 
 
-def _overwrites(session: Session, path: str, sources: Sequence[str]) -> bool:
+def _overwrites(session: Session, paths: Sequence[str], sources: Sequence[str]) -> bool:
     """Whether an output would replace a file that it was made from."""
-    if os.path.realpath(path) not in map(os.path.realpath, sources):
+    places = set(map(os.path.realpath, sources))
+    taken = next((path for path in paths if os.path.realpath(path) in places), None)
+    if taken is None:
         return False
-    session.sink.report(_cannot_write(path, "it is a source of this build"))
+    session.sink.report(_cannot_write(taken, "it is a source of this build"))
     return True

@@ -24,7 +24,8 @@ def with_shown_files(ptx: str, files: tuple[str, ...], folder: Path) -> str:
         name = _decoded(match[3])
         return f'{match[1]}"{_encoded(shown.get(name, name))}"'
 
-    return _FILE.sub(rename, ptx)
+    start = ptx.rfind("\n", 0, max(0, ptx.find(".file"))) + 1  # they stand behind all code
+    return ptx[:start] + _FILE.sub(rename, ptx[start:])
 
 
 def file_table(ptx: str) -> dict[int, str]:
