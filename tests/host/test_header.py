@@ -232,3 +232,11 @@ def test_two_things_of_one_name_are_refused(kernels: str, name: str) -> None:
     (problem,) = session.problems
     assert problem.code == "P0775"
     assert f"`{name}`" in problem.shown_message()
+
+
+def test_a_file_with_the_headers_own_name_is_refused() -> None:
+    text = "@requires(grid[1], block[1], thread[32])\nkernel k():\n    pass\n"
+    session = check_texts({"prism.prism": text}, "prism.prism", "--build")
+    (problem,) = session.problems
+    assert problem.code == "P0775"
+    assert problem.shown_help() == "rename the file"

@@ -14,11 +14,12 @@ class HeaderNameTaken(Problem):
     title = "two things in a header have one name"
     message = "the header would declare `{name}` twice: for {what}, and for {other}"
     label = "`{name}` is made from this kernel's name"
-    help_text = "rename a kernel or a parameter"
+    help_text = "{advice}"
 
     name: str
     what: str
     other: str
+    advice: str
 
 
 class ConditionUnverified(Problem):

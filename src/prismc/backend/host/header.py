@@ -93,13 +93,20 @@ def _names(module: HostModule) -> Iterator[tuple[str, Span, str]]:
 def _refuse_clashes(module: HostModule, runtime: str, sink: Sink) -> None:
     own = set(re.findall(r"\bprism_\w+", runtime))
     known: dict[str, tuple[Span, str]] = dict.fromkeys(own, (NOWHERE, "each header itself"))
+    told: set[tuple[str, str]] = set()
     for name, at, what in _names(module):
-        if name in known:
-            first, other = known[name]
+        first, other = known.get(name, (NOWHERE, what))
+        if name in known and (what, other) not in told:
+            told.add((what, other))
             related = (Related(at=first, message=f"{other} gives `{name}` here"),)
             sink.report(
                 HeaderNameTaken(
-                    at=at, name=name, what=what, other=other, related=related if first.file else ()
+                    at=at,
+                    name=name,
+                    what=what,
+                    other=other,
+                    advice="rename a kernel or a parameter" if at.file else "rename the file",
+                    related=related if first.file else (),
                 )
             )
         known.setdefault(name, (at, what))
