@@ -274,7 +274,7 @@ class Program:
 
         counter = f"k{self._name()}"
         lines = [f"for {counter} in range({trips}):"]
-        return lines + ["    " + _renamed(line, counter) for line in inside], effect
+        return lines + ["    " + renamed(line, counter) for line in inside], effect
 
     def _choice(self, depth: int) -> tuple[list[str], Effect]:
         first, taken = self._sequence(self.random.randint(1, 2), depth + 1)
@@ -288,7 +288,7 @@ class Program:
         return [*lines, "else:", *("    " + line for line in second)], effect
 
 
-def _renamed(line: str, counter: str) -> str:
+def renamed(line: str, counter: str) -> str:
     """The counter's name in a loop's body (the innermost loop wins)."""
     words = line.replace("(", "( ").replace(")", " )").replace("]", " ]").replace("[", "[ ")
     words = words.replace(":", " :")
