@@ -9,6 +9,7 @@ import pytest
 
 from prismc.emulator.schedule import Plan, adversaries
 from support.checking import all_words, check_texts
+from support.groups import nightly
 from support.running import Array, Compiled, compile_texts
 
 PLANS = adversaries(6)
@@ -111,7 +112,9 @@ def values(t: str, n: int) -> Array:
     return chance.integers(-3, 4, n).astype(DTYPES[t])
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize(
+    "n", [nightly(n, quick=n in SIZES) for n in sorted({*SIZES, *range(2, 800, 49)})]
+)
 @pytest.mark.parametrize("t", DTYPES)
 def test_all_operations(t: str, n: int) -> None:
     x, plan = values(t, n), PLANS[n % len(PLANS)]

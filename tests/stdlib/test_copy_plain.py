@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from prismc.emulator.schedule import adversaries
+from support.groups import nightly
 from support.running import Compiled, compile_texts
 
 PLANS = adversaries(4)
+QUICK = (312, 313, 500, 512)
 TEXT = """
 from std.copy import copy, copy_tile, copy_vec, fill
 
@@ -40,7 +42,9 @@ def compiled(group: str) -> Compiled:
     return compile_texts({"k.prism": TEXT.format(P=group, unit=unit)}, "k.prism")
 
 
-@pytest.mark.parametrize("n", [312, 313, 500, 512])
+@pytest.mark.parametrize(
+    "n", [nightly(n, quick=n in QUICK) for n in sorted({*QUICK, *range(312, 512, 10)})]
+)
 @pytest.mark.parametrize("group", ["thread[8]", "thread[32]", "thread[64]", "block[1]"])
 def test_there_and_back(group: str, n: int) -> None:
     blocks = 2
@@ -77,7 +81,7 @@ kernel k(n: int, X: ptr(const u16), Y: ptr(u16)):
 """
 
 
-@pytest.mark.parametrize("n", [0, 1, 9])
+@pytest.mark.parametrize("n", range(11))
 def test_a_thread_alone(n: int) -> None:
     program = compile_texts({"k.prism": ALONE}, "k.prism")
     x = np.arange(640, dtype=np.uint16) + 7

@@ -7,6 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from prismc.emulator.schedule import Plan
+from support.groups import PLANS, trials
 from support.running import Compiled, compile_texts
 
 TEXT = """
@@ -45,8 +47,10 @@ def compiled() -> Compiled:
     return compile_texts({"k.prism": TEXT}, "k.prism")
 
 
-@pytest.mark.parametrize("n", [0, 1, 8, 63, 512, 517, 1000])
-def test_items(n: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "plans"), [*((n, PLANS[:1]) for n in (8, 63, 512, 517)), *trials(1024)]
+)
+def test_items(n: int, plans: tuple[Plan, ...]) -> None:
     blocks = 2
     x = np.arange(n, dtype=np.float32)
     given = {
@@ -56,12 +60,13 @@ def test_items(n: int) -> None:
         "Z": np.zeros(1024, np.float32),
         "S": np.zeros(128, np.float32),
     }
-    found = compiled().run(blocks, given)
     filled = np.full(1024, -1, np.float32)
     filled[:n] = x
-    assert np.array_equal(found["Y"], filled)
-    assert np.array_equal(found["Z"], np.append(x, np.zeros(1024 - n, np.float32)))
-    assert np.array_equal(found["S"], np.cumsum(filled.reshape(-1, 8), axis=1).sum(axis=1))
+    for plan in plans:
+        found = compiled().run(blocks, given, plan=plan)
+        assert np.array_equal(found["Y"], filled)
+        assert np.array_equal(found["Z"], np.append(x, np.zeros(1024 - n, np.float32)))
+        assert np.array_equal(found["S"], np.cumsum(filled.reshape(-1, 8), axis=1).sum(axis=1))
 
 
 MORE = """
@@ -102,19 +107,19 @@ kernel k(n: int, X: ptr(const i32), T: ptr(const i32), Y: ptr(i32)):
 """
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 17, 64])
-def test_scans_sorts_and_searches(n: int) -> None:
+@pytest.mark.parametrize(("n", "plans"), [*((n, PLANS[:1]) for n in (1, 2, 17)), *trials(64)])
+def test_scans_sorts_and_searches(n: int, plans: tuple[Plan, ...]) -> None:
     chance = np.random.default_rng(n)
     x = chance.integers(0, 9, (64, 7)).astype(np.int32)
     table = np.sort(chance.integers(0, 9, n)).astype(np.int32)
     given = {"n": n, "X": x.ravel(), "T": table, "Y": np.zeros(64 * 31, np.int32)}
-    found = more().run(1, given)["Y"].reshape(64, 31)
+    found = [more().run(1, given, plan=plan)["Y"].reshape(64, 31) for plan in plans]
     order = np.argsort(x, axis=1, kind="stable")
     rows = np.take_along_axis(x, order, axis=1)
     sums = 5 + np.cumsum(x, axis=1)
     ends = [np.searchsorted(table, x[:, :1], side) for side in ("left", "right")]
     columns = [sums[:, -1:], 5 + 0 * x[:, :1], sums[:, :-1], rows, rows, order, *ends]
-    assert np.array_equal(found, np.hstack(columns))
+    assert all(np.array_equal(each, np.hstack(columns)) for each in found)
 
 
 @cache
