@@ -28,6 +28,7 @@ from prismc.checker.sync.split import Arrive, Await, SplitBarrier
 from prismc.checker.sync.weight import Work
 from prismc.cli.main import run
 from prismc.driver.pipeline import CHECKS, run_stages
+from prismc.emulator.api import run_ptx
 from prismc.emulator.schedule import adversaries
 from prismc.source.record import replace
 from support.checking import check_texts
@@ -316,3 +317,47 @@ def test_the_split_form_of_worked_example_e1(eager: None) -> None:
     for schedule in adversaries(8):
         arguments = {"A": values, "B": values, "C": np.zeros(256, np.float32), "K": 3}
         compiled.run(1, arguments, plan=schedule)
+
+
+UNEVEN = """\
+@requires(grid[1], block[1], thread[96])
+@launch(threads = 96)
+kernel uneven(X: ptr(const f32), Y: ptr(f32), n: int):
+    partition Y as tile @ block[1] at id(block[1]) * 96:
+        group block[1]:
+            shared S: f32[96]
+            t: int @ thread[1] = id()
+            v: f32 @ thread[1] = X[t]
+            for k in range(n):
+                partition S as s @ thread[1] at t:
+                    s[0] = v
+                split warp:
+                    case 2:
+                        for i in range(40):
+                            v = v * 0.5 + 0.25
+                split warp:
+                    case 2:
+                        pass
+                    case 1:
+                        l: int @ thread[1] = id()
+                        v += S[l] + S[63 - l]
+                        for i in range(40):
+                            v = v * 0.5 + 0.25
+            partition tile as y @ thread[1] at t:
+                y[0] = v
+"""
+
+
+def _steps_waited(early_work: int | None, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(settings, "SyncSettings", partial(SyncSettings, early_work=early_work))
+    compiled = compile_texts({"test.prism": UNEVEN}, "test.prism")
+    x, y = np.ones(96, np.float32), np.zeros(96, np.float32)
+    result = run_ptx(compiled.module, None, 1, 96, [x, y, np.int32(20)], profile=True)
+    assert result.profile is not None
+    return sum(one.steps for one in result.profile.waits)
+
+
+def test_warps_work_side_by_side_that_would_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warp goes on with what all have stored while the others are still at work."""
+    late, early_ones = (_steps_waited(least, monkeypatch) for least in (None, 50))
+    assert late > 10 * early_ones
