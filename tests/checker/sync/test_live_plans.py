@@ -1,4 +1,5 @@
-"""No plan of the suite's programs can block its threads for ever."""
+"""No plan of the suite's programs can block its threads for ever, and none has a barrier of the
+block in code that speaks for less."""
 
 from __future__ import annotations
 
@@ -56,7 +57,18 @@ def faults_of(checked: CheckedProgram) -> list[str]:
         fault = check_liveness(protocol_of(planned.graph, planned.barriers, planned.loads, _place))
         if fault is not None:
             found += [f"{each.instance.symbol}: {fault.message}", *fault.schedule]
+        found += _narrow_barriers(planned)
     return found
+
+
+def _narrow_barriers(planned: Planned) -> list[str]:
+    """The barriers `__syncthreads` that stand in code of fewer threads than a block."""
+    return [
+        f"{planned.graph.symbol}: a barrier of the block in {barrier.insertion.region.perspective}"
+        for barrier in planned.barriers
+        if planned.is_block(barrier)
+        and not barrier.insertion.region.has_whole(planned.block_threads)
+    ]
 
 
 def _place(span: Span) -> str:
