@@ -1,9 +1,10 @@
-"""How the time of the sync pass grows with the program: generated kernels of many scopes.
+"""How the time of the sync pass grows: kernels of many scopes, pipelines of many slots.
 
-    python benchmarks/sync_scaling.py --scopes 250 500 1000 2000
+    python benchmarks/sync_scaling.py --scopes 250 500 1000 2000 --slots 8 16 32 64
 
 Each scope stores to one of four shared arrays what it reads from another; `straight` puts them one
-after the other, `loop` into one loop, `nest` five each into loops and loops inside these.
+after the other, `loop` into one loop, `nest` five each into loops and loops inside these. The slots
+are those of a pipeline: all threads fill (`ahead`), or one warp does for four (`apart`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,47 @@ from prismc.driver.session import Session
 
 THREADS, ARRAYS, GROUP = 128, 4, 5
 SHAPES = ("straight", "loop", "nest")
+RINGS = {
+    "ahead": """\
+from std.copy import cp_async_16
+
+@requires(block[1], thread[32])
+def total(x: ptr(const f32), n: int) -> f32 @ thread[1]:
+    shared S: f32[SLOTS][128]
+    t: int @ thread[1] = id()
+    sum: f32 @ thread[1] = 0.0
+    pipeline k in range(n) through S as s:
+        produce:
+            partition s as async d @ thread[1] at t * 4:
+                cp_async_16(d, 0, x, k * 128 + t * 4)
+        consume:
+            sum += s[127 - t]
+    return sum
+""",
+    "apart": """\
+@requires(block[1], warp[5])
+def sums(x: ptr(const f32), y: ptr(f32), n: int):
+    shared S: f32[SLOTS][128]
+    claim y as out @ warp[4]:
+        pipeline k in range(n) through S as s:
+            produce:
+                claim s as slot @ warp[1]:
+                    split warp:
+                        case 4:
+                            pass
+                        case 1:
+                            l: int @ thread[1] = id()
+                            for j in range(4):
+                                partition slot as own @ thread[1] at l + 32 * j:
+                                    own[0] = x[k * 128 + l + 32 * j]
+            consume:
+                split warp:
+                    case 4:
+                        t: int @ thread[1] = id()
+                        partition out as own @ thread[1] at t:
+                            own[0] += s[127 - t]
+""",
+}
 
 
 class Figures(NamedTuple):
@@ -35,6 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scopes", type=int, nargs="+", default=[250, 500, 1000, 2000])
     parser.add_argument("--shapes", nargs="+", default=SHAPES, choices=SHAPES)
+    parser.add_argument("--slots", type=int, nargs="+", default=[8, 16, 32, 64])
     options = parser.parse_args()
     print("| shape | scopes | check (s) | sync pass (s) | operations |\n|---|---|---|---|---|")
     for shape in options.shapes:
@@ -42,6 +85,12 @@ def main() -> None:
             found = measure(kernel(scopes, shape))
             shown = f"{found.check:.2f} | {found.sync:.2f} | {found.operations}"
             print(f"| {shape} | {scopes} | {shown} |", flush=True)
+    print("\n| ring | slots | check (s) | sync pass (s) | operations |\n|---|---|---|---|---|")
+    for name, text in RINGS.items():
+        for slots in options.slots:
+            found = measure(text.replace("SLOTS", str(slots)))
+            shown = f"{found.check:.2f} | {found.sync:.2f} | {found.operations}"
+            print(f"| {name} | {slots} | {shown} |", flush=True)
 
 
 def measure(text: str) -> Figures:

@@ -7,16 +7,9 @@ from random import Random
 
 import pytest
 
-from prismc.checker.sync.footprints import (
-    FAR,
-    Between,
-    Footprint,
-    Meeting,
-    Point,
-    footprint_of,
-    meet,
-)
+from prismc.checker.sync.footprints import Footprint, Point, footprint_of
 from prismc.checker.sync.forms import GRID_WIDE, Atom, Form
+from prismc.checker.sync.meetings import FAR, Between, Meeting, meet
 
 THREADS = 4
 LOOP, OUTER = 7, 5

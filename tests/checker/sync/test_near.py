@@ -12,8 +12,8 @@ from checker.sync.random_programs import FUNCTIONS, Program
 from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.perspectives.check import check_perspectives
 from prismc.checker.sync import conflicts as conflicts_module
-from prismc.checker.sync.footprints import Meeting, meet
 from prismc.checker.sync.graph import Crossing
+from prismc.checker.sync.meetings import Meeting, meet
 from prismc.checker.sync.synchronise import Function, functions_of
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.targets import DEFAULT_TARGET

@@ -11,7 +11,14 @@ from prismc.checker.sync.asked import Asked, Guard, World
 from prismc.checker.sync.conditions import Said, least_values, said_by
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
-from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
+from prismc.checker.sync.footprints import (
+    Footprint,
+    Point,
+    footprint_of,
+    shape_of,
+    unknown_footprint,
+    without_conditions,
+)
 from prismc.checker.sync.forms import (
     Coefficient,
     Form,
@@ -90,6 +97,8 @@ class Accesses:
         self._anywhere: dict[object, Access] = {}
         # What conditions leave, which many accesses have in common.
         self._inside: dict[object, Inside] = {}
+        # Equal footprints are one object: unrolled code has many, which are compared once.
+        self._footprints: dict[object, Footprint] = {}
         self.view_uses: dict[typed.Variable, ViewUse] = {}
         self._trips = loops
 
@@ -309,7 +318,14 @@ class Accesses:
             )
         if not points:
             return Footprint(threads=0)
-        return footprint_of(tuple(points), loops, lanes, is_certain=is_certain, cycles=cycles)
+        made = footprint_of(tuple(points), loops, lanes, is_certain=is_certain, cycles=cycles)
+        if not (made.common or made.varying):
+            made = replace(made, plain=self._one(without_conditions(made)))
+        return self._one(made)
+
+    def _one(self, footprint: Footprint) -> Footprint:
+        """The one object for a footprint."""
+        return self._footprints.setdefault(shape_of(footprint), footprint)
 
     def _moved(self, form: Form, rank: Form | None) -> Form | None:
         """An index into the own block's array as one into that of block `rank`."""

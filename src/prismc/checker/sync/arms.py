@@ -37,8 +37,9 @@ class Item(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """What the arm `later` has to wait for in the arm `earlier` (numbers of items), and the
-    accesses of either, by number. It `is_wide` if blocks of a cluster wait for one another."""
+    """What the arm `later` has to wait for in the arm `earlier` (numbers of items), the accesses of
+    either, by number, and the conflicts that ask for it. It `is_wide` if blocks of a cluster wait
+    for one another."""
 
     earlier: int
     later: int
@@ -46,6 +47,11 @@ class Pair(NamedTuple):
     taken: frozenset[int]
     roots: tuple[str, ...]
     is_wide: bool = False
+    conflicts: tuple[Conflict, ...] = ()
+
+    def turned(self) -> Pair:
+        """What the first arm has to wait for in the second before it comes again."""
+        return Pair(self.later, self.earlier, self.taken, self.left, self.roots, self.is_wide)
 
 
 def unit_of(units: tuple[int, ...]) -> Coefficient:
@@ -155,6 +161,7 @@ def pair_of(key: tuple[int, int], conflicts: list[Conflict], *, is_wide: bool = 
         taken=frozenset(one.later.number for one in conflicts),
         roots=tuple(roots),
         is_wide=is_wide,
+        conflicts=tuple(conflicts),
     )
 
 

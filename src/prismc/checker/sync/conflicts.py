@@ -13,7 +13,6 @@ from typing import NamedTuple, Self
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import BULK_WRITES, Coverage, Queue, then
 from prismc.checker.sync.elsewhere import are_elsewhere
-from prismc.checker.sync.footprints import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.forms import BLOCK_WIDE, Coefficient
 from prismc.checker.sync.graph import (
     Access,
@@ -27,6 +26,7 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
+from prismc.checker.sync.meetings import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.near import Neighbours
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.split import LoadPhase
@@ -112,9 +112,10 @@ class Conflicts:
         )
         self._uncovered: dict[tuple[Meeting, Coverage, tuple[int, ...]], Pair | None] = {}
         self._settled: dict[tuple[Access, Coverage], bool] = {}
-        self._tables: Known = {}
-        self.steps: dict[Step, Summary] = {}
-        self.looked: dict[Node, Looked] = {}
+        self._meetings: dict[object, Meeting] = {} if like is None else like._meetings
+        self._tables: Known = {} if like is None else like._tables
+        self.steps: dict[Step, Summary] = {} if like is None else like.steps
+        self.looked: dict[Node, Looked] = {} if like is None else like.looked
         accesses = tuple(accesses)
         # What waits for loads read, by the loads.
         self.load_waits: dict[Queue | None, Access] = {
@@ -311,14 +312,22 @@ class Conflicts:
         self, earlier: Access, later: Access, crossed: Crossings, width: int, *, assume_rows: bool
     ) -> Meeting:
         """Where the elements meet, as if both were of one array."""
-        return meet(
-            earlier.footprint,
-            later.footprint,
-            _between(crossed),
-            self._tables,
-            width=self.wide(width),
-            assume_rows=assume_rows,
-        )
+        first, second = earlier.footprint, later.footprint
+        if first.plain is not None and second.plain is not None:
+            first, second = first.plain, second.plain
+        wide = self.wide(width)
+        key = (first, second, crossed, wide, assume_rows)
+        found = self._meetings.get(key)
+        if found is None:
+            found = self._meetings[key] = meet(
+                first,
+                second,
+                _between(crossed),
+                self._tables,
+                width=wide,
+                assume_rows=assume_rows,
+            )
+        return found
 
     def wide(self, width: int) -> int:
         """How far a symbol has to be one value for units of `width` threads."""

@@ -6,8 +6,9 @@ itself; what an engine does for it is not. So the later access is looked at as i
 
 from __future__ import annotations
 
-from prismc.checker.sync.footprints import Between, Footprint, Known, footprint_of, meet
+from prismc.checker.sync.footprints import Footprint, footprint_of
 from prismc.checker.sync.forms import Coefficient, Form
+from prismc.checker.sync.meetings import Between, Known, meet
 from prismc.source.record import replace
 
 

@@ -24,6 +24,8 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
+from prismc.checker.sync.passage import Passage
+from prismc.checker.sync.plan import AccessKind
 
 NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=())),))
 
@@ -47,6 +49,12 @@ class State:
         self._entries: dict[int, Entry] = {}
         self._exits: dict[Exit, Flow] = {}
         self._through = NONE
+        # The orders made so far, and how many of them are part of what each access and all of each
+        # memory's know: they are looked at together where the memory is touched again.
+        self._passage = Passage()
+        self._seen: dict[_Key, int] = {}
+        self._fresh: dict[int, int] = {}
+        self._changed: dict[int, None] = {}  # the memory of accesses that are no reads
         self.is_live = True
 
     def expect(self, pending: Iterable[Pending]) -> None:
@@ -63,6 +71,8 @@ class State:
         other._keys = {number: list(keys) for number, keys in self._keys.items()}
         other._entries, other._exits = dict(self._entries), dict(self._exits)
         other._through, other.is_live = self._through, self.is_live
+        other._passage, other._seen = self._passage.copy(), dict(self._seen)
+        other._fresh, other._changed = dict(self._fresh), dict(self._changed)
         return other
 
     def conflict(self, summary: Summary) -> Conflict | None:
@@ -83,9 +93,7 @@ class State:
 
     def _near(self, access: Access) -> Iterable[Pending]:
         """What is behind and may meet an access, in the order of the path."""
-        behind = self._pending.get(self._conflicts.memory_of(access))
-        if not behind:
-            return ()
+        behind = self._beside(access)
         near = self._conflicts.near(access) if len(behind) > _FEW else None
         if near is None or len(near) >= len(behind):
             return behind.values()
@@ -99,7 +107,8 @@ class State:
             return
         for entry in summary.entries if self._copied else ():
             memory = self._conflicts.memory_of(entry.access)
-            for pending in self._pending[memory].values() if memory in self._copied else ():
+            behind = self._beside(entry.access) if memory in self._copied else {}
+            for pending in behind.values():
                 if is_hazard(pending.access.kind, entry.access.kind):
                     found = self._conflicts.unfinished(pending, entry)
                     if found is not None:
@@ -110,22 +119,38 @@ class State:
     def barrier(self, order: Coverage) -> None:
         """All threads of each unit wait for one another here, or what else `order` says happens."""
         self._through = then(self._through, order)
-        settles = self._conflicts.settles_all(order)
-        of_accesses = order.of_accesses()
-        for memory in self._copied if of_accesses.is_nothing else self._pending:
-            behind = self._pending[memory]
-            kept: dict[_Key, Pending] = {}
-            for key, pending in behind.items():
-                is_copy = pending.access.queue is not None
-                step = order if is_copy else of_accesses
-                if step.is_nothing:
-                    kept[key] = pending
-                elif is_copy or not settles:
-                    after = then(pending.after, step)
-                    moved = Pending(access=pending.access, after=after, crossed=pending.crossed)
-                    if not self._conflicts.is_settled(moved):
-                        kept[key] = moved
-            self._pending[memory] = kept
+        self._passage.add(order)
+
+    def _beside(self, access: Access) -> dict[_Key, Pending]:
+        """What is behind of an access' memory; nothing where all of that only reads, as it does."""
+        memory = self._conflicts.memory_of(access)
+        only_reads = access.kind is AccessKind.READ and memory not in self._changed
+        return {} if only_reads else self._behind(memory)
+
+    def _behind(self, memory: int) -> dict[_Key, Pending]:
+        """What is behind of some memory, with all orders made since."""
+        behind, now = self._pending.get(memory), len(self._passage)
+        if behind is None:
+            return {}
+        if self._fresh.get(memory) != now:
+            self._fresh[memory] = now
+            for key, pending in tuple(behind.items()):
+                if self._seen[key] != now:
+                    self._bring(key, pending, behind)
+        return behind
+
+    def _bring(self, key: _Key, pending: Pending, behind: dict[_Key, Pending]) -> Pending | None:
+        """An access with all orders made since; None, and no longer behind, if it is settled."""
+        order = self._passage.since(self._seen[key])
+        self._seen[key] = len(self._passage)
+        moved = _after(pending, order)
+        if moved is pending:
+            return pending
+        if self._conflicts.is_settled(moved):
+            del behind[key]
+            return None
+        behind[key] = moved
+        return moved
 
     def apply(self, summary: Summary) -> None:
         """Go past a node."""
@@ -148,14 +173,14 @@ class State:
 
     def cross(self, loop: int) -> None:
         """Take the back edge of a loop: all that is behind lies in the previous iteration."""
-        behind = [item for pending in self._pending.values() for item in pending.values()]
-        self._pending, self._copied = {}, {}
+        behind = self.behind()
+        self._pending, self._copied, self._changed, self._fresh = {}, {}, {}, {}
         for item in behind:
             self._add(crossed(item, loop, Crossing.PREVIOUS))
 
     def behind(self) -> tuple[Pending, ...]:
         """The accesses that are behind here."""
-        return tuple(item for items in self._pending.values() for item in items.values())
+        return tuple(item for memory in self._pending for item in self._behind(memory).values())
 
     def summary(self) -> Summary:
         """The sequence as one node."""
@@ -190,10 +215,15 @@ class State:
         behind = self._pending.setdefault(memory, {})
         if pending.access.queue is not None:
             self._copied[memory] = None
+        if pending.access.kind is not AccessKind.READ:
+            self._changed[memory] = None
         key = (pending.access.number, pending.crossed)
-        known = behind.setdefault(key, pending)
+        known = behind.get(key)
+        if known is not None and self._seen[key] != len(self._passage):
+            known = self._bring(key, known, behind)
         if known is not pending:
-            behind[key] = _merged(known, pending)
+            behind[key] = pending if known is None else _merged(known, pending)
+        self._seen[key] = len(self._passage)
         if key not in self._position:
             self._position[key] = len(self._position)
             self._keys.setdefault(key[0], []).append(key)

@@ -1,36 +1,17 @@
-"""Which elements an access touches, and for which threads two accesses may meet.
+"""Which elements an access touches, thread by thread.
 
 A footprint is evaluated for every thread and for every value of the counters of loops with
-constant bounds; what is left over are uniform symbols, which cancel where both accesses read them
-at one time. Unknown means that the accesses may meet (decision 0061).
+constant bounds; what is left over are uniform symbols (decision 0061).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from collections.abc import Mapping
 from math import gcd
-from operator import floordiv
 from types import MappingProxyType
 
-from prismc.checker.sync.coverage import threads_in
-from prismc.checker.sync.forms import (
-    ONE,
-    Atom,
-    Coefficient,
-    Form,
-    Monomial,
-    combine,
-    constant,
-    lower_bound,
-    plus,
-    scaled,
-)
-from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, Row, Table, join
+from prismc.checker.sync.forms import ONE, Coefficient, Form, Monomial
 from prismc.source.record import Record, replace
-
-Tables = dict[tuple[int, ...], dict[int, Table]]
 
 
 class Point(Record):
@@ -54,7 +35,8 @@ class Footprint(Record):
     Of a loop in `cycles` they go through so many iterations only, which come again and again.
     `threads` holds all that may access; with `is_certain` they all do. `common` is what all points
     share, `varying` the products of symbols whose coefficients differ. The known parts come in
-    whole runs of `grain` elements, the first of which are `rest` behind multiples of it.
+    whole runs of `grain` elements, the first of which are `rest` behind multiples of it. Where
+    there are no symbols, `plain` may be the same without what conditions say, which is about them.
     """
 
     threads: int
@@ -67,21 +49,7 @@ class Footprint(Record):
     varying: tuple[Monomial, ...] = ()
     grain: int = 1
     rest: int = 0
-
-
-class Meeting(Record):
-    """For whom two accesses may touch one element: pairs of sets of threads (earlier, later).
-
-    `is_exact` holds if they do for certain; `example` is then an element, relative to the uniform
-    part of the index.
-    """
-
-    classes: tuple[tuple[int, int], ...]
-    is_exact: bool
-    element: int = 0
-
-
-NEVER = Meeting(classes=(), is_exact=True)
+    plain: Footprint | None = None
 
 
 def unknown_footprint(threads: int) -> Footprint:
@@ -137,334 +105,28 @@ def _runs(points: tuple[Point, ...], lanes: int) -> tuple[int, int]:
     return grain, rest
 
 
-# The tables of footprints that have been compared, by what was left, which loops counted, and the
-# elements of a run that counted as one.
-Known = dict[tuple[Footprint, Monomial, tuple[int, ...], int | None, int], Tables]
-
-
-class Between(Record):
-    """What lies between two accesses: the loop whose back edge the path takes, if any, with the
-    least and the most iterations it goes on; and the loops that end on the way."""
-
-    loop: int | None = None
-    least: int = 1
-    most: int = 1
-    ended: frozenset[int] = frozenset()
-
-
-FAR = 1 << 40
-
-
-def meet(
-    first: Footprint,
-    second: Footprint,
-    between: Between,
-    known: Known,
-    *,
-    width: int,
-    assume_rows: bool,
-) -> Meeting:
-    """For whom `first`, the earlier one, and `second` may meet, in different threads or the same.
-
-    `known` keeps what one comparison works out for the next. `width` is how many threads are
-    compared: a symbol that is uniform over fewer does not cancel. `assume_rows` takes a symbol that
-    multiplies a varying part for the length of a row: rows do not overlap.
-    """
-    anyone = Meeting(classes=((first.threads, second.threads),), is_exact=False)
-    if not first.points or not second.points:
-        return anyone
-    alignment = _align(first, second, between, width, assume_rows)
-    while alignment is None and (step := min(chain(_spreads(first), _spreads(second)), default=0)):
-        first, second = _spread(first, step), _spread(second, step)
-        alignment = _align(first, second, between, width, assume_rows)
-    if alignment is None or max(_work(first), _work(second)) > MOST_WORK:
-        return anyone
-    is_exact = first.is_certain and second.is_certain and not alignment.is_symbolic
-    found: dict[tuple[int, int], int] = {}
-    for mine, other in _pairs_of_tables(first, second, alignment, known):
-        if not join(mine, other, alignment, found):
-            return anyone
-    if not found:
-        return NEVER
-    element = next(iter(found.values())) * alignment.grain + first.rest % alignment.grain
-    return Meeting(classes=tuple(found), is_exact=is_exact, element=element)
-
-
-def _spreads(footprint: Footprint) -> Iterator[int]:
-    """The coefficients of symbols below a bound, each a term of its own."""
-    for monomial, coefficient in footprint.common.items():
-        if len(monomial) == 1 and monomial[0].below and coefficient > 0:
-            yield coefficient
-
-
-def _spread(footprint: Footprint, step: int) -> Footprint:
-    """With all elements that such symbols with coefficient `step` may lead to, in their place."""
-    bounds = {
-        monomial: monomial[0].below
-        for monomial, coefficient in footprint.common.items()
-        if len(monomial) == 1 and monomial[0].below and coefficient == step
-    }
-    forms = (
-        {each: value for each, value in point.form.items() if each not in bounds}
+def without_conditions(footprint: Footprint) -> Footprint:
+    """The same without what conditions say of its points."""
+    points = (
+        Point(counters=point.counters, form=point.form, threads=point.threads, rows={})
         for point in footprint.points
     )
-    pairs = zip(footprint.points, forms, strict=True)
-    return footprint_of(
-        tuple(replace(point, form=form) for point, form in pairs),
-        footprint.loops,
-        footprint.lanes + sum(step * (bound - 1) for bound in bounds.values()),
-        is_certain=footprint.is_certain and not bounds,
-        cycles=footprint.cycles,
-    )
+    return replace(footprint, points=tuple(points))
 
 
-def _work(footprint: Footprint) -> int:
-    return sum(point.threads.bit_count() for point in footprint.points) * footprint.lanes
-
-
-def _align(
-    first: Footprint, second: Footprint, between: Between, width: int, assume_rows: bool
-) -> Alignment | None:
-    """How to compare two footprints; None if their symbols may make any difference."""
-    crossed = between.ended if between.loop is None else between.ended | {between.loop}
-
-    def is_settled(monomial: Monomial) -> bool:
-        return all(atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial)
-
-    left = [
-        monomial
-        for monomial in dict.fromkeys(
-            (*first.common, *second.common, *first.varying, *second.varying)
+def shape_of(footprint: Footprint) -> object:
+    """What is equal for footprints that are the same wherever they are compared."""
+    points = tuple(
+        (
+            point.counters,
+            tuple(point.form.items()),
+            point.threads,
+            tuple(point.rows.items()),
+            tuple(tuple(form.items()) for form in point.said),
         )
-        if not (_is_equal(monomial, first, second) and is_settled(monomial))
-    ]
-    row = _row_of(left, is_settled)
-    down = [monomial for monomial in left if row and _divided(monomial, row) is not None]
-    across = [monomial for monomial in left if monomial not in down]
-    pair = (first, second)
-    if not row or not (assume_rows or all(_fits_rows(each, row, across) for each in pair)):
-        row, down, across = (), [], left
-    by_element = _line(across, (), pair, between, width)
-    by_row = _line([monomial for monomial in down if monomial != row], row, pair, between, width)
-    if by_element.modulus == 1 and (not row or by_row.modulus == 1):
-        return None
-    both = [loop for loop in first.loops if loop in second.loops]
-    grain = gcd(first.grain, second.grain, first.rest - second.rest, *by_element)
-    is_regular = all(atom.is_regular for monomial in left for atom in monomial)
-    return Alignment(
-        row=row,
-        by_row=by_row,
-        by_element=Line(by_element.stride // grain, by_element.modulus // grain),
-        grain=grain,
-        same=tuple(loop for loop in both if loop not in crossed),
-        ordered=between.loop if between.loop in both else None,
-        apart=(between.least, between.most if is_regular else FAR),
-    )
-
-
-def _is_equal(monomial: Monomial, first: Footprint, second: Footprint) -> bool:
-    """Whether a product of symbols has one coefficient throughout."""
-    is_varying = monomial in first.varying or monomial in second.varying
-    return not is_varying and first.common.get(monomial, 0) == second.common.get(monomial, 0)
-
-
-def _row_of(left: list[Monomial], is_settled: Callable[[Monomial], bool]) -> Monomial:
-    """What may be the length of a row: of what does not cancel, a product that is one value for
-    both, or the symbol of that kind which is a factor most often. () if there is none."""
-    settled = [monomial for monomial in left if is_settled(monomial)]
-    if settled:
-        return settled[0]
-    factors = Counter(
-        (atom,)
-        for monomial in left
-        if len(monomial) > 1
-        for atom in dict.fromkeys(monomial)
-        if is_settled((atom,))
-    )
-    return max(factors, key=lambda factor: factors[factor], default=())
-
-
-def _divided(monomial: Monomial, by: Monomial) -> Monomial | None:
-    """A product without some of its factors; None if it lacks them."""
-    rest = list(monomial)
-    for atom in by:
-        if atom not in rest:
-            return None
-        rest.remove(atom)
-    return tuple(rest)
-
-
-def _line(
-    monomials: list[Monomial],
-    row: Monomial,
-    pair: tuple[Footprint, Footprint],
-    between: Between,
-    width: int,
-) -> Line:
-    """What products of symbols, divided by `row`, add to the later of two indices."""
-    stride, modulus = 0, 0
-    for monomial in monomials:
-        quotient = _divided(monomial, row) or ()
-        step = _step_between(quotient, between, width) if _is_equal(monomial, *pair) else 0
-        if step and not stride:
-            stride = pair[0].common[monomial] * step
-        else:
-            coefficients = (_multiples(each, monomial) for each in pair)
-            modulus = gcd(modulus, *chain.from_iterable(coefficients))
-    return Line(stride=stride, modulus=modulus)
-
-
-def _multiples(footprint: Footprint, monomial: Monomial) -> Iterator[int]:
-    """All coefficients that a product of symbols has."""
-    for point in footprint.points:
-        value = point.form.get(monomial, 0)
-        yield from (value,) if isinstance(value, int) else value
-
-
-def _step_between(monomial: Monomial, between: Between, width: int) -> int:
-    """What a lone loop counter gains from one iteration of its loop to the next; 0 if it is none,
-    or if more than its own loop lies between."""
-    if len(monomial) != 1:
-        return 0
-    atom: Atom = monomial[0]
-    if atom.width < width or not atom.loops or not between.ended.isdisjoint(atom.loops):
-        return 0
-    return atom.step if between.loop == atom.loops[-1] else 0
-
-
-def _fits_rows(footprint: Footprint, row: Monomial, across: list[Monomial]) -> bool:
-    """Whether the element, its place in its row, stays inside a row of length `row` for every
-    thread, by what the conditions around the access say. The place is the known part and the
-    products of `across`."""
-    return all(
-        _stays_in_row(point, row, across, footprint.lanes)
-        if any(point.form.get(monomial) for monomial in across)
-        else _is_below(point, point.rows.get(row, 0), footprint.lanes)
         for point in footprint.points
     )
-
-
-def _is_below(point: Point, length: Coefficient, lanes: int) -> bool:
-    """The same for a place that is known."""
-    offset = point.form.get(ONE, 0)
-    for thread in threads_in(point.threads):
-        start = offset if isinstance(offset, int) else offset[thread]
-        end = length if isinstance(length, int) else length[thread]
-        if start < 0 or start + lanes > end:
-            return False
-    return True
-
-
-def _stays_in_row(point: Point, row: Monomial, across: list[Monomial], lanes: int) -> bool:
-    """The same for a place with symbols: one condition must say it."""
-    place = {each: point.form[each] for each in (*across, ONE) if each in point.form}
-    room = plus({row: 1}, scaled(place, -1))
-    room = None if room is None else plus(room, constant(-lanes))
-    if room is None or not _is_natural(place, point.threads):
-        return False
-    return any(
-        rest is not None and _is_natural(rest, point.threads)
-        for rest in (plus(room, scaled(said, -1)) for said in point.said)
-    )
-
-
-def _is_natural(form: Form, threads: int) -> bool:
-    """Whether a form is not negative for any of the threads."""
-    bound = lower_bound(form)
-    if bound is None or isinstance(bound, int):
-        return bound is not None and bound >= 0
-    return all(bound[thread] >= 0 for thread in threads_in(threads))
-
-
-def _pairs_of_tables(
-    first: Footprint, second: Footprint, alignment: Alignment, known: Known
-) -> Iterator[tuple[Table, Table]]:
-    """The tables to be joined: for one value of each common counter, and for an ordered loop, the
-    iterations of the first that lie early enough against one of the second."""
-    mine, other = _tables(first, alignment, known), _tables(second, alignment, known)
-    least, most = alignment.apart
-    for key, later in other.items():
-        before = mine.get(key)
-        if before is None:
-            continue
-        if alignment.ordered is None:
-            yield before[0], later[0]
-        elif cycle := first.cycles.get(alignment.ordered):
-            distances = {
-                distance % cycle for distance in range(least, min(most, least + cycle) + 1)
-            }
-            for (early, mine_at), (order, table) in product(before.items(), later.items()):
-                if (order - early) % cycle in distances:
-                    yield mine_at, table
-        elif least == most:
-            for order, table in later.items():
-                if order - least in before:
-                    yield before[order - least], table
-        else:
-            yield from _all_earlier(before, later, least)
-
-
-def _all_earlier(
-    before: dict[int, Table], later: dict[int, Table], least: int
-) -> Iterator[tuple[Table, Table]]:
-    """Each later iteration's table with all that lie `least` or more iterations before it."""
-    gathered: Table = {}
-    waiting = sorted(before)
-    for order in sorted(later):
-        while waiting and waiting[0] <= order - least:
-            for row, elements in before[waiting.pop(0)].items():
-                known = gathered.setdefault(row, {})
-                for element, threads in elements.items():
-                    known[element] = known.get(element, 0) | threads
-        if gathered:
-            yield gathered, later[order]
-
-
-def _tables(footprint: Footprint, alignment: Alignment, known: Known) -> Tables:
-    """Tables by the values of the common counters, then by that of the ordered one."""
-    grain = alignment.grain
-    key = (footprint, alignment.row, alignment.same, alignment.ordered, grain)
-    tables = known.get(key)
-    if tables is not None:
-        return tables
-    tables = known[key] = {}
-    same = [footprint.loops.index(loop) for loop in alignment.same]
-    ordered = alignment.ordered
-    place = None if ordered is None else footprint.loops.index(ordered)
-    for point in footprint.points:
-        by_order = tables.setdefault(tuple(point.counters[i] for i in same), {})
-        table = by_order.setdefault(0 if place is None else point.counters[place], {})
-        row: Coefficient = point.form.get(alignment.row, 0) if alignment.row else 0
-        offset = point.form.get(ONE, 0)
-        if grain > 1:
-            offset = combine(floordiv, offset, grain)
-        _fill(table, row, offset, point.threads, footprint.lanes // grain)
-    return tables
-
-
-def _fill(table: Table, row: Coefficient, offset: Coefficient, threads: int, lanes: int) -> None:
-    """Note what threads touch: `lanes` elements, or runs of them, from `offset` on."""
-    if isinstance(row, int):
-        starts = {offset: threads} if isinstance(offset, int) else _by_start(offset, threads)
-        _extend(table.setdefault(row, {}), starts, lanes)
-        return
-    for line, of_line in _by_start(row, threads).items():
-        starts = {offset: of_line} if isinstance(offset, int) else _by_start(offset, of_line)
-        _extend(table.setdefault(line, {}), starts, lanes)
-
-
-def _by_start(values: Sequence[int], threads: int) -> Row:
-    """Some threads by their values."""
-    found: Row = {}
-    bit = 1
-    for value in values:
-        if threads & bit:
-            found[value] = found.get(value, 0) | bit
-        bit <<= 1
-    return found
-
-
-def _extend(elements: Row, starts: Row, lanes: int) -> None:
-    for start, threads in starts.items():
-        for element in range(start, start + lanes):
-            elements[element] = elements.get(element, 0) | threads
+    cycles = tuple(footprint.cycles.items())
+    return (
+        points, footprint.loops, footprint.lanes, footprint.threads, footprint.is_certain, cycles
+    )  # fmt: skip

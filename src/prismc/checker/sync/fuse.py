@@ -3,12 +3,13 @@
 A scope's commit lets a wait tell its copies from those of the next scope. Where no wait does, the
 copies of both may as well complete together. To see that, the first commit is moved in front of
 its own copies: these are then complete with the next scope's only, and all others count as many
-scopes as before. If all waits stay the same, none told the two scopes apart.
+scopes as before. If all waits stay the same, none told the two scopes apart. (They do not where
+one of the first scope's copies is among the youngest that a wait is for.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import pairwise
 
 from prismc.checker.sync.conflicts import Conflicts
@@ -24,7 +25,8 @@ from prismc.checker.sync.graph import (
     sequences_in,
 )
 from prismc.checker.sync.plan import Position
-from prismc.checker.sync.waits import with_waits
+from prismc.checker.sync.units import accesses_of
+from prismc.checker.sync.waits import is_tried, with_waits
 from prismc.hardware.asynchronous import Completion
 
 Change = Callable[[Sequence], Sequence]
@@ -36,24 +38,30 @@ def with_fused_scopes(top: Region, conflicts: Conflicts, changed: Changed) -> Re
     candidates = _candidates(top)
     if not candidates:
         return top
-    counts, moved = _counts(top, conflicts), []
-    for commit in candidates:
-        trial = changed(top, _to_front(commit))
-        if _counts(trial, conflicts) == counts:
+    placed, moved = with_waits(top, conflicts), list[Commit]()
+    counts = _counts(placed.top)
+    free = [
+        commit
+        for commit, scope in candidates.items()
+        if placed.decisive.isdisjoint(access.number for access in accesses_of((scope,)))
+    ]
+    for tried in [[each] for each in free] if is_tried(top, len(free)) else [free]:
+        trial = changed(top, _to_front(tried))
+        if _counts(with_waits(trial, conflicts).top) == counts:
             top = trial
-            moved.append(commit)
+            moved += tried
     return changed(top, lambda nodes: tuple(node for node in nodes if node not in moved))
 
 
-def _candidates(top: Region) -> list[Commit]:
-    """The commits of scopes that another scope of their queue follows at once."""
-    found: list[Commit] = []
+def _candidates(top: Region) -> dict[Commit, Node]:
+    """The commits of scopes that another scope of their queue follows at once, with the scopes."""
+    found: dict[Commit, Node] = {}
     for nodes in sequences_in(top.body):
         scopes = [node for node in nodes if type(node) is not Step or node.events]
         for first, second in pairwise(scopes):
             mine, other = _commit_of(first), _commit_of(second)
             if mine is not None and other is not None and mine.queue == other.queue:
-                found.append(mine)
+                found[mine] = first
     return found
 
 
@@ -68,15 +76,15 @@ def _commit_of(node: Node) -> Commit | None:
     return last if isinstance(last.queue, Completion) else None
 
 
-def _to_front(commit: Commit) -> Change:
+def _to_front(commits: Collection[Commit]) -> Change:
     def change(nodes: Sequence) -> Sequence:
-        is_end = bool(nodes) and nodes[-1] is commit
-        return (commit, *nodes[:-1]) if is_end else nodes
+        is_end = bool(nodes) and nodes[-1] in commits
+        return (nodes[-1], *nodes[:-1]) if is_end else nodes
 
     return change
 
 
-def _counts(top: Region, conflicts: Conflicts) -> list[tuple[Position, Queue, int]]:
+def _counts(top: Region) -> list[tuple[Position, Queue, int]]:
     """Where threads wait, and for how many groups not."""
-    nodes = nodes_in(with_waits(top, conflicts).body)
-    return [(node.before, node.queue, node.groups) for node in nodes if isinstance(node, Wait)]
+    waits = (node for node in nodes_in(top.body) if isinstance(node, Wait))
+    return [(node.before, node.queue, node.groups) for node in waits]

@@ -26,10 +26,18 @@ from prismc.checker.sync.graph import (
     nodes_in,
 )
 from prismc.checker.sync.place import Planned, place_barriers
-from prismc.checker.sync.waits import summary_of, unfinished, wait_before, with_waits
+from prismc.checker.sync.waits import (
+    is_tried,
+    summary_of,
+    unfinished,
+    wait_before,
+    with_waits,
+)
 from prismc.source.record import Record, replace
 
 Change = Callable[[Sequence], Sequence]
+# The conflicts that ask for each wait.
+Asked = dict[Step, tuple[Conflict, ...]]
 
 
 class Groups(Record):
@@ -47,21 +55,19 @@ def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
     if not any(access.is_async for access in graph.accesses):
         placed = place_barriers(graph.top, conflicts)
         return Groups(graph=graph, reasons={}, left=(), placed=placed)
-    top = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts)
+    counted = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts)
+    top, asked = counted.top, dict(counted.asked)
     left = unfinished(top, conflicts)
-    for item in _waits(top):
+    is_small = is_tried(top, len(asked))
+    for item in _waits(top) if is_small else ():
         trial = _changed(top, _without(item))
         if len(unfinished(trial, conflicts)) == len(left):
             top = trial
-    top, placed = _coalesced(top, conflicts, len(left))
-    reasons: dict[Step, tuple[Conflict, ...]] = {
-        item: tuple(
-            conflict
-            for conflict in unfinished(_changed(top, _without(item)), conflicts)
-            if conflict not in left
-        )
-        for item in _waits(top)
-    }
+    top, placed = _coalesced(top, conflicts, len(left), asked, one_by_one=is_small)
+    for item in _waits(top) if is_small else ():
+        missing = unfinished(_changed(top, _without(item)), conflicts)
+        asked[item] = tuple(conflict for conflict in missing if conflict not in left)
+    reasons: dict[Step, tuple[Conflict, ...]] = {item: asked[item] for item in _waits(top)}
     return Groups(graph=replace(graph, top=top), reasons=reasons, left=left, placed=placed)
 
 
@@ -69,14 +75,16 @@ def _waits(top: Region) -> Iterator[Wait]:
     return (node for node in nodes_in(top.body) if isinstance(node, Wait))
 
 
-def _coalesced(top: Region, conflicts: Conflicts, left: int) -> tuple[Region, Planned]:
+def _coalesced(
+    top: Region, conflicts: Conflicts, left: int, asked: Asked, *, one_by_one: bool
+) -> tuple[Region, Planned]:
     """With each wait moved up over scopes that only issue copies, if that saves a barrier: all of
-    them where each saves one, else one after the other. And the barriers."""
+    them where each saves one, else one after the other (`one_by_one`). And the barriers."""
     placed = place_barriers(top, conflicts)
     count = len(placed.insertions)
     together, moved = top, 0
     for item in tuple(_waits(top)):
-        trial = _changed(together, _hoist(item, conflicts, top))
+        trial = _changed(together, _hoist(item, conflicts, top, asked))
         moved += trial is not together
         together = trial
     is_right = moved > 0 and len(unfinished(together, conflicts)) == left
@@ -84,8 +92,8 @@ def _coalesced(top: Region, conflicts: Conflicts, left: int) -> tuple[Region, Pl
         fewer = place_barriers(together, conflicts)
         if len(fewer.insertions) == count - moved:
             return together, fewer
-    for item in tuple(_waits(top)):
-        trial = _changed(top, _hoist(item, conflicts, top))
+    for item in tuple(_waits(top)) if one_by_one else ():
+        trial = _changed(top, _hoist(item, conflicts, top, asked))
         if trial is top or len(unfinished(trial, conflicts)) != left:
             continue
         fewer = place_barriers(trial, conflicts)
@@ -101,8 +109,9 @@ def _without(item: Wait) -> Change:
     return lambda nodes: tuple(node for node in nodes if node is not item)
 
 
-def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
-    """Move a wait in front of the issuing nodes before it, as far as its count allows."""
+def _hoist(item: Wait, conflicts: Conflicts, top: Region, asked: Asked) -> Change:
+    """Move a wait in front of the issuing nodes before it, as far as its count allows; what has
+    `asked` for it asks for the moved one."""
 
     def change(nodes: Sequence) -> Sequence:
         at = next((index for index, node in enumerate(nodes) if node is item), 0)
@@ -119,6 +128,7 @@ def _hoist(item: Wait, conflicts: Conflicts, top: Region) -> Change:
             first.before, first.span, item.queue, groups, item.registers, item.order,
             conflicts.load_waits.get(item.queue),
         )  # fmt: skip
+        asked[moved] = asked[item]
         return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])
 
     return change

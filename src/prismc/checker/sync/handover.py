@@ -47,7 +47,7 @@ from prismc.checker.sync.graph import (
     groups_of,
     sequences_in,
 )
-from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.place import asked_barriers
 from prismc.checker.sync.plan import AccessKind, Position, Where
 from prismc.checker.sync.split import (
     Arrive,
@@ -59,7 +59,7 @@ from prismc.checker.sync.split import (
 )
 from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
-from prismc.checker.sync.waits import unfinished, wait_before
+from prismc.checker.sync.waits import is_tried, unfinished, wait_before
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK
 from prismc.hardware.primitives import WARP_THREADS
@@ -245,11 +245,7 @@ class _Planner:
         None if no number does. What goes one way only gets a way back: nobody may arrive for a
         phase before all have waited for the last one."""
         known = {(pair.earlier, pair.later) for pair in pairs}
-        back = [
-            Pair(pair.later, pair.earlier, pair.taken, pair.left, pair.roots, pair.is_wide)
-            for pair in pairs
-            if (pair.later, pair.earlier) not in known
-        ]
+        back = [pair.turned() for pair in pairs if (pair.later, pair.earlier) not in known]
         chosen = [*pairs, *back]
         if not self._is_enough(place, chosen):
             return None
@@ -276,7 +272,7 @@ class _Planner:
         conflicts, top = self.knowing(trial.phases), replace(place.region, body=(trial.loop,))
         if any(
             one.region.units == units or one.region.has_whole(block)
-            for one in place_barriers(top, conflicts).insertions
+            for one in asked_barriers(top, conflicts, trial.loop)
         ):
             return False
         where = arms_of(items_of(trial.loop.body, place.region, (), (), self._graph.block))
@@ -288,17 +284,23 @@ class _Planner:
         )
 
     def _explain(self, place: Place, pairs: list[Pair], trial: Trial) -> None:
-        """For each barrier, what has no order without it."""
+        """For each barrier, what has no order without it; in a large loop, what asked for it."""
+        is_small = is_tried(replace(place.region, body=(trial.loop,)), len(pairs))
         for index, pair in enumerate(pairs):
-            rest = self._trial(place, [other for other in pairs if other is not pair])
-            where = arms_of(items_of(rest.loop.body, place.region, (), (), self._graph.block))
-            passed = tuple(
-                conflict
-                for conflict in self._missing(place, rest, is_async=bool(self._left_by(pair)))
-                if where.get(conflict.earlier.number) != where.get(conflict.later.number)
-            )
+            passed = () if is_small else pair.conflicts
+            passed = passed or self._without(place, pairs, pair)
             for step in trial.steps[index]:
                 self.reasons[step] = passed
+
+    def _without(self, place: Place, pairs: list[Pair], pair: Pair) -> tuple[Conflict, ...]:
+        """What has no order without the barrier of a pair of arms."""
+        rest = self._trial(place, [other for other in pairs if other is not pair])
+        where = arms_of(items_of(rest.loop.body, place.region, (), (), self._graph.block))
+        return tuple(
+            conflict
+            for conflict in self._missing(place, rest, is_async=bool(self._left_by(pair)))
+            if where.get(conflict.earlier.number) != where.get(conflict.later.number)
+        )
 
     def _trial(self, place: Place, pairs: list[Pair]) -> Trial:
         """The loop with a split barrier for each pair."""

@@ -9,8 +9,8 @@ itself without a barrier where its pieces are shown to be apart, as figure 6 tak
 from __future__ import annotations
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.footprints import Meeting
 from prismc.checker.sync.graph import Access, Crossings, Entry, Graph, Node, Pending
+from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.near import known_elements
 from prismc.checker.sync.place import Circle, Gap, Gaps, Insertion, Planned, place_barriers
 from prismc.checker.sync.refine import Barrier

@@ -11,7 +11,7 @@ linear-time algorithm for optimal barrier placement", PPoPP 2005).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Coverage, barrier
@@ -27,6 +27,7 @@ from prismc.checker.sync.flow import (
     repeated,
     side_by_side_of,
     step_summary,
+    through_only,
 )
 from prismc.checker.sync.graph import (
     Arms,
@@ -94,16 +95,16 @@ class Gap(Record):
 
 
 def place_barriers(
-    region: Region, conflicts: Conflicts, circle: type[Circle] | None = None
+    region: Region, conflicts: Conflicts, circle: PlansLoop | None = None
 ) -> Planned:
-    """Plan a function's body; `circle` plans the bodies of loops."""
+    """Plan a function's body; `circle` makes what plans the body of a loop."""
     return _Region(region, conflicts, circle or Circle).sequence(region.body)
 
 
 class _Region:
     """Plans the code of one region."""
 
-    def __init__(self, region: Region, conflicts: Conflicts, circle: type[Circle]) -> None:
+    def __init__(self, region: Region, conflicts: Conflicts, circle: PlansLoop) -> None:
         self._region = region
         self._circle = circle
         self.conflicts = conflicts
@@ -353,15 +354,50 @@ class Circle:
             yield {index or self.size: found for index, found in gaps.items()}
 
     def _repaired(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
-        """With further barriers for paths that the circle does not show: from `continue`, or from
-        what is evaluated once before the loop."""
-        found = None if self.around.speaks_alone else self._open(chosen, gaps)
+        """With further barriers for paths that the circle does not show: from `continue`, from what
+        is evaluated once before the loop, from copies that are complete only later."""
+        if self.around.speaks_alone:
+            return gaps
+        found = self._open(chosen, gaps)
         while found is not None:
+            more = self._swept(chosen, gaps)
+            if len(more) > len(gaps):
+                gaps, found = more, self._open(chosen, more)
+                continue
             more, rest = self._settled(found, chosen, gaps)
             if more is gaps:
                 break
             gaps, found = more, rest
         return gaps
+
+    def _swept(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
+        """With a barrier just before each node that needs one after what comes before it in its
+        iteration; if none does, after what comes before its iteration."""
+        if self._conflicts.has_copies:
+            state = self.around.state()
+            state.apply(self.test)
+            more = self._with_gaps(state, [planned.summary for planned in chosen], chosen, gaps)
+            if len(more) > len(gaps):
+                return more
+        state = self.around.state()
+        state.expect(self.expected(self.iteration(chosen, gaps)))
+        state.apply(through_only(self.test))
+        return self._with_gaps(state, [through_only(each.summary) for each in chosen], chosen, gaps)
+
+    def _with_gaps(
+        self, state: State, passed: list[Summary], chosen: list[Planned], gaps: Gaps
+    ) -> Gaps:
+        """With a barrier just before each node that needs one after what is behind; `passed` is
+        what is behind each of them then."""
+        made = dict(gaps)
+        for index, planned in enumerate(chosen):
+            found = None if index in gaps else state.conflict(planned.summary)
+            if found is not None:
+                made[index] = found
+            if index in made:
+                state.barrier(self.around.order)
+            state.apply(passed[index])
+        return made
 
     def _settled(
         self, conflict: Conflict, chosen: list[Planned], gaps: Gaps
@@ -411,6 +447,29 @@ class Circle:
     def iteration(self, chosen: list[Planned], gaps: Gaps) -> Summary:
         """The test and the body with barriers in `gaps`."""
         return iteration_of(self._conflicts, self.test, self.around.along(chosen, gaps))
+
+
+class Asking(Circle):
+    """Tells whether the body of a loop needs barriers, wherever they would stand best."""
+
+    def placements(self, chosen: list[Planned]) -> list[Gaps]:
+        """No gap, or any."""
+        first = self._first_interval(chosen)
+        return [{} if first is None else {0: first[1]}]
+
+
+# What plans the body of a loop in the code of a region.
+PlansLoop = Callable[[_Region, Loop], Circle]
+
+
+def asked_barriers(region: Region, conflicts: Conflicts, loop: Loop) -> tuple[Insertion, ...]:
+    """The barriers of some code, where those of the body of `loop` show only whether it needs
+    any."""
+
+    def circle(around: _Region, node: Loop) -> Circle:
+        return (Asking if node is loop else Circle)(around, node)
+
+    return place_barriers(region, conflicts, circle).insertions
 
 
 def _places(gaps: Iterable[Gap]) -> Gaps:

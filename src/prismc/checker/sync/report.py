@@ -18,9 +18,9 @@ from prismc.checker.sync.errors import (
     UnbalancedLoads,
     UnfinishedCopy,
 )
-from prismc.checker.sync.footprints import Meeting
 from prismc.checker.sync.graph import Access, Crossing, Graph, Node, ViewUse
 from prismc.checker.sync.grid import Clash
+from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
 from prismc.checker.sync.units import Apart, conflicts_of_units

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from prismc.checker.sync.conflicts import Conflicts, is_hazard
-from prismc.checker.sync.footprints import Meeting
 from prismc.checker.sync.graph import (
     Access,
     Arms,
@@ -26,6 +25,7 @@ from prismc.checker.sync.graph import (
     nodes_in,
     sequences_of,
 )
+from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
 from prismc.source.record import Record
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from prismc.checker.sync.conflicts import is_hazard
 from prismc.checker.sync.coverage import first_thread
 from prismc.checker.sync.errors import UnprovenPieces
-from prismc.checker.sync.footprints import Between, Meeting, meet
 from prismc.checker.sync.graph import Access, ViewUse
+from prismc.checker.sync.meetings import Between, Meeting, meet
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.report import pieces_note
 from prismc.checker.sync.synchronise import Function

@@ -9,7 +9,7 @@ inside out, as for barriers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts, Looked
 from prismc.checker.sync.coverage import BULK_WRITES, NONE, Coverage, Queue, then, wait
@@ -40,17 +40,39 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
     Wait,
+    nodes_in,
 )
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.split import Loads
 from prismc.hardware.asynchronous import Completion
-from prismc.source.record import replace
+from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
+# So many nodes are looked at to try what can be left out, one after the other. In larger code waits
+# and split barriers keep the reasons for which they were put in.
+MOST_VISITS = 4_000
 
-def with_waits(top: Region, conflicts: Conflicts) -> Region:
-    """A function's code with all the waits that it needs."""
-    return _Walk(conflicts, places=True).region(top)[0]
+
+def is_tried(top: Region, number: int) -> bool:
+    """Whether so many things are left out of some code one by one."""
+    return number * sum(1 for _ in nodes_in(top.body)) <= MOST_VISITS
+
+
+class Counted(Record):
+    """A function's code with all the waits that it needs: the conflicts that ask for each, and the
+    numbers of the accesses that settle how many groups one leaves pending. (Complete with a younger
+    group, they would be waited for differently.)"""
+
+    top: Region
+    asked: Mapping[Step, tuple[Conflict, ...]]
+    decisive: frozenset[int]
+
+
+def with_waits(top: Region, conflicts: Conflicts) -> Counted:
+    """Place the waits of a function."""
+    walk = _Walk(conflicts, places=True)
+    made = walk.region(top)[0]
+    return Counted(top=made, asked=walk.asked, decisive=frozenset(walk.decisive))
 
 
 def unfinished(top: Region, conflicts: Conflicts) -> tuple[Conflict, ...]:
@@ -101,6 +123,8 @@ class _Walk:
         # What is only looked at comes out the same each time; changes keep most of the nodes.
         self._known: dict[Node, Looked] = {} if places else conflicts.looked
         self.found: dict[object, Conflict] = {}
+        self.asked: dict[Step, tuple[Conflict, ...]] = {}
+        self.decisive: set[int] = set()
 
     def region(self, region: Region) -> tuple[Region, Summary]:
         body, summary = self._sequence(region.body, region)
@@ -133,6 +157,7 @@ class _Walk:
     ) -> Iterator[Node]:
         """Waits in front of a node that touches what is on its way, one for each queue."""
         ages: dict[Queue, int] = {}
+        asked: dict[Queue, list[tuple[Conflict, int]]] = {}
         registers: dict[int, None] = {}
         issuers: dict[Queue, int] = {}
         for state in states:
@@ -142,6 +167,7 @@ class _Walk:
                 queue = conflict.earlier.queue
                 assert queue is not None
                 ages[queue] = min(age, ages.get(queue, age))
+                asked.setdefault(queue, []).append((conflict, age))
                 issuers[queue] = issuers.get(queue, 0) | conflict.earlier_threads
                 registers |= dict.fromkeys(root.register for root in conflict.earlier.roots)
         for queue, age in ages.items():
@@ -149,7 +175,10 @@ class _Walk:
                 touched = tuple(sorted(filter(None, registers)))
                 order = _meeting(issuers[queue], region) if isinstance(queue, Loads) else NONE
                 touch = self._conflicts.load_waits.get(queue)
-                yield wait_before(position, span, queue, age, touched, order, touch)
+                wait = wait_before(position, span, queue, age, touched, order, touch)
+                self.asked[wait] = tuple(conflict for conflict, _ in asked[queue])
+                self.decisive |= {one.earlier.number for one, old in asked[queue] if old == age}
+                yield wait
 
     def node(self, node: Node, region: Region) -> tuple[Node, Summary]:
         """A node with the waits inside it, which do not depend on its surroundings."""
