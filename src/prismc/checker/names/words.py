@@ -77,7 +77,7 @@ ADVICE: Mapping[str, str] = {
     "__shared__": "declare it as `shared name: f32[n]`",
     "True": "write `true`",
     "False": "write `false`",
-    "None": "there is no null value: leave the declaration without `= ..` instead",
+    "None": "there is no null value: declare without one, `x: int`; no result, no `->`",
     "range": "`range(..)` stands only after `for .. in`",
     "len": "an array's length is the constant in its type",
     "unsigned": "write `uint` or `u32`",

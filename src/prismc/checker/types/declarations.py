@@ -93,7 +93,8 @@ class Declarations(Unsafe):
         if isinstance(type_, ScalarType | VectorType | ArrayType | PointerType) and not is_async:
             return True
         at = node.type.span if node.type is not None else node.span
-        self.report(TypeNotAllowed(at=at, type=show(type_), where="as a variable's type"))
+        where, advice = "as a variable's type", "declare a scalar, a vector, an array or a pointer"
+        self.report(TypeNotAllowed(at=at, type=show(type_), where=where, advice=advice))
         return False
 
     def declare_several(self, node: ast.DeclareSeveral) -> Made:
@@ -147,8 +148,9 @@ class Declarations(Unsafe):
         """A `const`'s value, of its stated type (without one it stays what it is)."""
         type_ = self.type_of(type_node) if type_node is not None else None
         if isinstance(type_, ArrayType | PointerType | VectorType) and type_node is not None:
+            where, advice = "as a constant's type", "use a scalar type, or leave the type out"
             self.report(
-                TypeNotAllowed(at=type_node.span, type=show(type_), where="as a constant's type")
+                TypeNotAllowed(at=type_node.span, type=show(type_), where=where, advice=advice)
             )
             return None
         value = self.expression(node, type_)
@@ -182,7 +184,12 @@ class Declarations(Unsafe):
         if isinstance(type_.element, ArrayType):
             slots, type_ = type_.length, type_.element
         if isinstance(type_.element, ArrayType):
-            self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where="as a slot"))
+            advice = "give two lengths, of slots and of elements, and calculate the index"
+            self.report(
+                TypeNotAllowed(
+                    at=node.type.span, type=show(type_), where="as a slot", advice=advice
+                )
+            )
             self.bind(node.name, UNKNOWN)
             return ()
         layout = None

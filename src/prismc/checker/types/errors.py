@@ -267,7 +267,7 @@ class TypeNotAllowed(Problem):
 
     type: str
     where: str
-    advice: str = 'see `docs/language.md`, "Types", for where each type may stand'
+    advice: str
 
 
 class BadArrayLength(Problem):

@@ -145,8 +145,11 @@ class Signatures(Attributes):
         if kind is typed.InstanceKind.KERNEL and isinstance(type_, PointerType):
             self._check_kernel_pointer(node, type_, stated)
         if is_const and isinstance(type_, ScalarType | VectorType | PointerType):
-            where = f"before {show(type_)}; arrays are const, pointers are `ptr(const ..)`"
-            self.report(TypeNotAllowed(at=node.type.span, type="`const`", where=where))
+            where = f"before {show(type_)}"
+            advice = "leave it out: arrays are `const`, pointers are `ptr(const ..)`"
+            self.report(
+                TypeNotAllowed(at=node.type.span, type="`const`", where=where, advice=advice)
+            )
         if type_ is ERROR:
             self.bind(node.name, UNKNOWN)
             return None
@@ -175,8 +178,9 @@ class Signatures(Attributes):
         is_pointer = isinstance(type_, PointerType) and not (type_.is_const or type_.is_atomic)
         if is_function and isinstance(type_, PointerType) and is_pointer:
             return replace(type_, is_async=True)
-        where = "here; only a function's `ptr(T)` that is written to, and its arrays, are `async`"
-        self.report(TypeNotAllowed(at=node.type.span, type=f"async {show(type_)}", where=where))
+        advice = "use `async` for a function's `ptr(T)` that is written to, and its arrays, only"
+        shown = f"async {show(type_)}"
+        self.report(TypeNotAllowed(at=node.type.span, type=shown, where="here", advice=advice))
         return ERROR
 
     def _check_kernel_pointer(
@@ -200,7 +204,10 @@ class Signatures(Attributes):
         if isinstance(type_, allowed):
             return True
         if kind is not typed.InstanceKind.KERNEL:
-            self.report(TypeNotAllowed(at=node.type.span, type=show(type_), where="here"))
+            where, advice = "here", "pass a scalar, a vector, an array or a pointer"
+            self.report(
+                TypeNotAllowed(at=node.type.span, type=show(type_), where=where, advice=advice)
+            )
             return False
         self.report(
             TypeNotAllowed(
@@ -224,8 +231,11 @@ class Signatures(Attributes):
                 self.forbid(result.at.span, "a perspective", node.name)
             type_ = self.type_of(result.type)
             if type_ is not ERROR and not isinstance(type_, ScalarType | VectorType | PointerType):
+                advice = "pass an array as a parameter, and fill it"
                 self.report(
-                    TypeNotAllowed(at=result.type.span, type=show(type_), where="as a result")
+                    TypeNotAllowed(
+                        at=result.type.span, type=show(type_), where="as a result", advice=advice
+                    )
                 )
                 type_ = ERROR
             perspective = stated or self.bound.code

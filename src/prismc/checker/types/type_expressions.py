@@ -80,7 +80,7 @@ class TypeExpressions(Conversions):
             case ast.TensorMapTypeExpression():
                 return self._tensor_map(node)
             case ast.QualifiedType(type=inner):
-                self.report(TypeNotAllowed(at=node.span, type=node.qualifier, where="here"))
+                self._not_allowed(node, node.qualifier, "here", f"leave `{node.qualifier}` out")
                 return self.type_of(inner)
             case _:
                 self.report(NotAType(at=node.span, what="this expression"))
@@ -125,13 +125,17 @@ class TypeExpressions(Conversions):
         )
         return ERROR
 
+    def _not_allowed(self, node: ast.Node, what: str, where: str, advice: str) -> None:
+        self.report(TypeNotAllowed(at=node.span, type=what, where=where, advice=advice))
+
     def _array_type(self, node: ast.Index) -> Type:
         """`f32[4][8]`: the outermost length stands first."""
         lengths: list[ast.Expression] = []
         base: ast.Expression = node
         while isinstance(base, ast.Index):
             if len(base.arguments) != 1 or base.named:
-                self.report(TypeNotAllowed(at=base.span, type="a shape", where="outside `ptr(..)`"))
+                advice = "write one length after another: `f32[4][8]`"
+                self._not_allowed(base, "a shape", "outside `ptr(..)`", advice)
                 return ERROR
             lengths.append(base.arguments[0])
             base = base.value
@@ -145,9 +149,8 @@ class TypeExpressions(Conversions):
         if length is None or element is ERROR:
             return ERROR
         if not isinstance(element, ScalarType | VectorType | ArrayType):
-            self.report(
-                TypeNotAllowed(at=base.span, type=show(element), where="as an array's element")
-            )
+            advice = "make the elements scalars, vectors or arrays"
+            self._not_allowed(base, show(element), "as an array's element", advice)
             return ERROR
         if not 1 <= length < _LARGEST_SIZE:
             notes = self.constants_of(node)
@@ -164,9 +167,8 @@ class TypeExpressions(Conversions):
         if element is ERROR:
             return ERROR
         if not isinstance(element, ScalarType | VectorType):
-            self.report(
-                TypeNotAllowed(at=pointee.span, type=show(element), where="behind a pointer")
-            )
+            advice = "point to scalars or vectors, of which there may be any number"
+            self._not_allowed(pointee, show(element), "behind a pointer", advice)
             return ERROR
         return PointerType(
             element=element,
@@ -188,9 +190,7 @@ class TypeExpressions(Conversions):
         if lanes is None or isinstance(element, ErrorType):
             return ERROR
         if not isinstance(element, ScalarType):
-            self.report(
-                TypeNotAllowed(at=node.element.span, type=show(element), where="in a vector")
-            )
+            self._not_allowed(node.element, show(element), "in a vector", "use a scalar type")
             return ERROR
         return self.vector(element, lanes, node)
 
@@ -223,8 +223,8 @@ class TypeExpressions(Conversions):
         if element is ERROR or len(box) != len(lengths):
             return ERROR
         if not isinstance(element, ScalarType):
-            where = "in a tensor map"
-            self.report(TypeNotAllowed(at=node.box.value.span, type=show(element), where=where))
+            advice = "use a scalar type"
+            self._not_allowed(node.box.value, show(element), "in a tensor map", advice)
             return ERROR
         layout = None
         if node.layout is not None:
