@@ -15,7 +15,14 @@ from prismc.driver.sync import prove
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "sync.schema.json").read_text())
 
+PROGRAMS = {
+    path.stem: path
+    for folder in ("examples", "benchmarks/collectives")
+    for path in (ROOT / folder).glob("*.prism")
+}
 PROOFS = {
+    "block_reduce": (2, ["x=randn(2048)", "y=zeros(2)"]),
+    "block_scan": (2, ["x=ones(2048)", "y=zeros(2048)"]),
     "block_sum": (1, ["n=600", "x=randn(n)", "sums=zeros(1)"]),
     "row_softmax": (1, ["cols=300", "x=randn(cols)", "y=zeros(cols)"]),
     "saxpy": (2, ["n=300", "a=2.5", "x=randn(n)", "y=ones(n)"]),
@@ -76,10 +83,10 @@ def _arguments(texts: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PROOFS)
-def test_examples(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_programs(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     grid, texts = PROOFS[name]
     words = ["--grid", str(grid), *_arguments(texts), "--schedules", "30", "--format", "json"]
-    code, out, err = _prove(capfd, str(ROOT / "examples" / f"{name}.prism"), *words)
+    code, out, err = _prove(capfd, str(PROGRAMS[name]), *words)
     assert err == ""
     record = json.loads(out)
     jsonschema.validate(record, SCHEMA)
