@@ -8,9 +8,18 @@ from prismc.frontend.errors import ForeignSpelling
 from prismc.frontend.explanations import foreign
 from prismc.frontend.situation import Situation
 
-_FUNCTION_WORDS = {
+_DECLARATION_WORDS = {
     "__global__": "write `kernel name(..):` under `@requires(grid[1], block[1], thread[n])`",
     "__device__": "write `def name(..) -> type:` under `@requires(..)`, which says who runs it",
+    **dict.fromkeys(
+        ("func", "function", "fun"), "write `def name(..) -> type:`, under `@requires(..)`"
+    ),
+    **dict.fromkeys(
+        ("struct", "class", "enum", "union", "typedef", "using", "namespace"),
+        "leave it out: values are scalars, vectors and arrays, names go by module",
+    ),
+    "template": "write generics behind the name: `def name[T: type, N: int](..)`",
+    **dict.fromkeys(("extern", "static", "inline"), "leave it out, and write `def name(..):`"),
     "void": "write `def name(..):`, or `kernel name(..):` for what the host launches",
 }
 
@@ -95,10 +104,10 @@ def result_of_kernel(at: Situation) -> Problem | None:
 
 
 def cuda_function(at: Situation) -> Problem | None:
-    """`__global__ void f(..)` where a declaration begins."""
+    """`__global__ void f(..)` and other declarations of C, where one begins."""
     if at.token != "NAME" or at.line_start() != 0 or "def" not in at.accepted:
         return None
-    instead = _FUNCTION_WORDS.get(at.text())
+    instead = _DECLARATION_WORDS.get(at.text())
     return None if instead is None else foreign(at, 0, 0, instead)
 
 

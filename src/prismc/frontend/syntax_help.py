@@ -145,6 +145,9 @@ HELP: tuple[Advice, ...] = (
             "__global__ void k(float* x) {\n}\n",
             "@requires(thread[1])\n__device__ float f(float x) {\n}\n",
             "void f(int x)\n",
+            "struct S:\n    x: int\n",
+            "func f():\n    pass\n",
+            "template <int N>\n",
         ),
     ),
     Advice(
