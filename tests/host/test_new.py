@@ -57,6 +57,7 @@ def test_its_code_has_the_usual_layout(tmp_path: Path) -> None:
         ("-x/1st", "`1st` is no name for a project"),
         ("class", "Python use it"),
         ("test", "build systems or Python use it"),
+        ("py", "build systems or Python use it"),
         ("full", "`full` is there already, and not empty"),
         ("full/file/x", "`full/file/x"),
     ],
@@ -66,6 +67,12 @@ def test_refusals(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str,
     (tmp_path / "full" / "file").touch()
     assert run(["new", "--", name]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_package_hides_no_module_of_python(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["new", "--template", "python", "json"]) == 2
+    assert "`json` is no name for a project" in capsys.readouterr().err
+    assert run(["new", "--template", "make", "json"]) == 0
 
 
 def test_the_python_example(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ names would mean something here end in `.in`.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from keyword import iskeyword
 from pathlib import Path
@@ -23,7 +24,11 @@ _PARTS = {
 TEMPLATES = tuple(_PARTS)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _WORDS = re.compile(r"\{\{(NAME|PACKAGE)\}\}")
-_TAKEN = ("all", "clean", "edit_cache", "help", "install", "package", "prismc", "test", "tests")
+# Targets of build systems, and packages that a project's own would hide from its tests.
+_TAKEN = (
+    "all", "clean", "edit_cache", "hatchling", "help", "install", "numpy", "package", "pip",
+    "pluggy", "prismc", "py", "pytest", "test", "tests",
+)  # fmt: skip
 _KERNEL = Path("kernels", "axpy.prism")
 
 
@@ -36,7 +41,8 @@ def project_files(name: str, template: str, folder: Path) -> list[Output]:
     if _NAME.fullmatch(name) is None:
         raise BadName(f"`{name}` is no name for a project: use letters, digits, `-` and `_`")
     words = {"NAME": name, "PACKAGE": name.replace("-", "_").lower()}
-    if iskeyword(words["PACKAGE"]) or words["PACKAGE"] in _TAKEN:
+    taken = (*_TAKEN, *sys.stdlib_module_names) if template == "python" else _TAKEN
+    if iskeyword(words["PACKAGE"]) or words["PACKAGE"] in taken:
         raise BadName(f"`{name}` is no name for a project: build systems or Python use it")
 
     def filled(text: str) -> str:
