@@ -48,15 +48,14 @@ class Mix(Touches, Copies):
             self._merged,
             self._nested,
             self._vector,
-            self._pipeline,
             self._passing,
         ]
         if depth < 2:
             inner = (self._again, self._while, self._decide, self._left)
             kinds += [lambda one=one: one(depth) for one in inner for _ in range(2)]
         if not self._conditions:  # scopes stand on every path
-            kinds += [self._copy, self._copy, self._copy, self._bulk_load]
-            kinds += [self._bulk_store, self._bulk_store]
+            kinds += [self._copy, self._copy, self._copy, self._pipeline]
+            kinds += [self._bulk_load, self._bulk_store, self._bulk_store]
         return self.random.choice(kinds)()
 
     def _under(self, count: int, depth: int) -> tuple[list[str], list[Effect]]:

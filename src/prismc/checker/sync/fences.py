@@ -29,6 +29,7 @@ from prismc.checker.sync.loads import regions_of
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.refine import Barrier, orders_of
 from prismc.checker.sync.split import Arrive, Await
+from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
 from prismc.source.record import Record, replace
 
@@ -145,11 +146,17 @@ def _places(graph: Graph, barriers: Iterable[Barrier]) -> Iterator[tuple[Place, 
         if isinstance(node, Arrive) or (isinstance(node, Await) and node.barrier.meets):
             yield (node, False), region
     for region, node in inner:
-        if isinstance(node, Region) and any(isinstance(last, Commit) for last in node.body):
+        if isinstance(node, Region) and _is_scope(node):
             yield (node, False), region
     for region, node in inner:
         if isinstance(node, Step) and any(_has_barrier(event) for event in node.events):
             yield (node, False), region
+
+
+def _is_scope(region: Region) -> bool:
+    """Whether asynchronous operations are issued in it; the commit may be a later scope's."""
+    has_commit = any(isinstance(node, Commit) for node in region.body)
+    return has_commit or any(access.is_engine for access in accesses_of(region.body))
 
 
 def _has_barrier(event: Access | Summary) -> bool:
