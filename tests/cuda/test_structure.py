@@ -94,6 +94,16 @@ def test_helpers_have_the_same_names_on_all_targets() -> None:
     assert {frozenset(helpers_for(target)) for target in TARGETS.values()} == {HELPER_NAMES}
 
 
+def test_descriptors_leave_the_block_out_of_addresses_in_clusters() -> None:
+    """An address of shared memory tells the block of a cluster above its 18 bits."""
+    alone, among = (
+        helpers_for(TARGETS["sm_90a"], has_clusters=has_clusters)["matrix_at"].text
+        for has_clusters in (False, True)
+    )
+    assert "(address >> 4) + (offset >> 4)" in alone
+    assert "(address >> 4 & 0x3fffu) + (offset >> 4)" in among
+
+
 @pytest.mark.parametrize("name", [*sorted(HELPER_NAMES), "f32x4", "u8x16"])
 def test_no_kernel_has_the_name_of_a_helper(name: str) -> None:
     assert is_taken_symbol(name)
