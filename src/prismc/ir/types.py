@@ -7,6 +7,7 @@ A function without results has an empty tuple of result types; there is no void.
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any, Self
 
 from prismc.hardware.scalars import BOOL, I32, I64, U8, U32, U64, Scalar
 from prismc.source.record import Value
@@ -20,12 +21,26 @@ class Space(Enum):
     SHARED = "shared"
 
 
+_SCALAR_TYPES: dict[Scalar, Any] = {}
+
+
 class Type(Value):
     """Base of all IR types."""
 
 
 class ScalarType(Type):
+    """A scalar. There is one object for each, since types are compared all the time."""
+
     scalar: Scalar
+
+    def __new__(cls, scalar: Scalar) -> Self:
+        known = _SCALAR_TYPES.get(scalar)
+        if known is None:
+            known = _SCALAR_TYPES[scalar] = super().__new__(cls)
+        return known
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __str__(self) -> str:
         return self.scalar.name

@@ -10,6 +10,7 @@ import pytest
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of
 from prismc.checker.sync.forms import GRID_WIDE, Atom, Form
 from prismc.checker.sync.meetings import FAR, Between, Meeting, meet
+from prismc.source.record import replace
 
 THREADS = 4
 LOOP, OUTER = 7, 5
@@ -139,6 +140,31 @@ def test_lanes_reach_beyond_the_index() -> None:
 def test_an_unknown_footprint_meets_everything() -> None:
     unknown = Footprint(threads=0b0011, is_certain=False)
     assert met(unknown, at({(): 0})).classes == ((0b0011, 0b1111),)
+
+
+# --------------------------------------------------------------------------- runs of elements
+
+
+def in_runs(random: Random) -> Footprint:
+    """Runs of a few elements each, at multiples of their length behind the same rest, and where a
+    counter adds to them at multiples of a power of two."""
+    lanes, rest = random.choice((2, 4, 8)), random.randrange(2)
+    starts = tuple(rest + lanes * random.randrange(6) for _ in range(THREADS))
+    factor = random.choice((0, 2, 8, 16))
+    counter: Form = {(atom("k", loops=(LOOP,), step=1),): factor} if factor else {}
+    return at({**counter, (): starts}, lanes=lanes)
+
+
+@pytest.mark.parametrize("between", [HERE, BETWEEN["previous"][0], BETWEEN["ended"][0]])
+@pytest.mark.parametrize("seed", range(60))
+def test_runs_meet_as_their_elements_do(seed: int, between: Between) -> None:
+    random = Random(seed)
+    first, second = in_runs(random), in_runs(random)
+    assert min(first.grain, second.grain) > 1
+    meeting = met(first, second, between)
+    one_by_one = met(*(replace(each, grain=1, rest=0) for each in (first, second)), between)
+    assert set(meeting.classes) == set(one_by_one.classes)
+    assert (meeting.is_exact, meeting.element) == (one_by_one.is_exact, one_by_one.element)
 
 
 # --------------------------------------------------------------------------- unknown multiples

@@ -33,6 +33,8 @@ from prismc.source.record import Record
 
 # Operators in one expression; a reader has to hold them all.
 _LIMIT = 12
+# What loads read, by class.
+_READS: dict[type[Op], Effect] = {Load: Effect.READS_MEMORY, ArrayLoad: Effect.READS_ARRAY}
 # Operators in a loop's header, which are computed again for each iteration.
 _HEADER_LIMIT = 2
 
@@ -97,8 +99,10 @@ class _Planner:
 
     def _consider(self, op: Op) -> None:
         """Inline the result of `op`, if it has exactly one and the rules allow it."""
-        is_expression = is_pure(op) or self._reads(op) or op in self.choices
-        if len(op.results) != 1 or not is_expression or isinstance(op, Insert):
+        if len(op.results) != 1 or isinstance(op, Insert):
+            return
+        reads = _READS.get(type(op))
+        if reads is None and not is_pure(op) and op not in self.choices:
             return
         value = op.result
         if isinstance(op, Constant | SharedMemory | PointerCast) or self._is_free(op):
@@ -109,10 +113,9 @@ class _Planner:
         if self._may_move(value, op, weight):
             self.inlined.add(value)
             self._weights[value] = weight
-            reads = self._reads(op)
-            if reads:
+            if reads is not None:
                 self._pending[value] = reads
-            if reads or self._contains_loads(op):
+            if reads is not None or self._contains_loads(op):
                 self._loading.add(value)
 
     def _is_free(self, op: Op) -> bool:
@@ -169,18 +172,12 @@ class _Planner:
 
     # ------------------------------------------------------------------ loads
 
-    def _reads(self, op: Op) -> Effect:
-        if isinstance(op, Load):
-            return Effect.READS_MEMORY
-        if isinstance(op, ArrayLoad):
-            return Effect.READS_ARRAY
-        return Effect.NONE
-
     def _await_loads(self, choice: Op) -> None:
         """The loads in a choice are part of whatever statement the choice becomes part of."""
         for region in choice.regions:
             for op in walk(region):
-                if (reads := self._reads(op)) and op.result in self.inlined:
+                reads = _READS.get(type(op))
+                if reads is not None and op.result in self.inlined:
                     self._pending[op.result] = reads
 
     def _settle_loads(self, op: Op) -> None:

@@ -261,7 +261,7 @@ class Conflicts:
     def _compare(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
         if _are_private(earlier) or _are_private(later):
             return NEVER
-        reaches = {earlier.reach, later.reach}
+        reaches = (earlier.reach, later.reach)
         is_far = Reach.CLUSTER in reaches
         if Reach.END in reaches and not is_far:
             return NEVER

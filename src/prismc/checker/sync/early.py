@@ -12,6 +12,7 @@ wait is in: a hardware barrier has no credit for the first wait, nor may arrival
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from prismc.checker.sync.arms import (
@@ -133,6 +134,7 @@ def _sides(barrier: Barrier, conflicts: Conflicts) -> Sides | None:
     return Sides(early, waiting, _numbers(left), _numbers(taken))
 
 
+@lru_cache(maxsize=1024)
 def _whole_warps(threads: int) -> int:
     """The threads of all warps that hold some of these."""
     warps, found, warp = warps_of(threads), 0, (1 << WARP_THREADS) - 1

@@ -200,7 +200,10 @@ class State:
             if known is not None:
                 before = both(known.before, before)
             if known is None or known.before != before:
-                self._entries[entry.access.number] = Entry(access=entry.access, before=before)
+                is_same = before is entry.before
+                self._entries[entry.access.number] = (
+                    entry if is_same else Entry(access=entry.access, before=before)
+                )
 
     def _leave(self, kind: Exit, flow: Flow) -> None:
         pending = [_after(item, flow.through) for item in self.behind()]
@@ -403,4 +406,6 @@ def _after(pending: Pending, order: Coverage) -> Pending:
     if order.is_nothing:
         return pending
     after = then(pending.after, order)
+    if after is pending.after:
+        return pending
     return Pending(access=pending.access, after=after, crossed=pending.crossed)

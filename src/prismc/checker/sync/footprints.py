@@ -96,13 +96,13 @@ def footprint_of(
 
 def _runs(points: tuple[Point, ...], lanes: int) -> tuple[int, int]:
     """The length of the runs that known parts come in, and where they begin."""
-    grain, rest = lanes, 0
-    for point in points if lanes > 1 else ():
+    grain, origin = lanes, 0
+    for number, point in enumerate(points if lanes > 1 else ()):
         offset = point.form.get(ONE, 0)
         starts = (offset,) if isinstance(offset, int) else offset
-        grain = gcd(grain, *(start - starts[0] for start in starts), starts[0] - rest)
-        rest = starts[0] % grain
-    return grain, rest
+        origin = origin if number else starts[0]
+        grain = gcd(grain, *(start - origin for start in starts))
+    return grain, origin % grain
 
 
 def without_conditions(footprint: Footprint) -> Footprint:

@@ -90,7 +90,7 @@ def with_arrival(nodes: Sequence, commit: Commit) -> Sequence:
     if not touching:
         return (*nodes, commit)
     at = touching[-1]
-    place = replace(commit.before, anchor=nodes[at].before.anchor)
+    place = commit.before._replace(anchor=nodes[at].before.anchor)
     return (*nodes[: at + 1], replace(commit, before=place), *nodes[at + 1 :])
 
 
@@ -140,7 +140,7 @@ def with_equal_arrivals(graph: Graph) -> Graph:
     without: set[Node] = set()
     for child, commit in _inner_arrivals(graph.top) if uneven else ():
         if commit.queue in uneven:
-            place = replace(commit.before, anchor=child.before.anchor)
+            place = commit.before._replace(anchor=child.before.anchor)
             after[child] = (*after.get(child, ()), replace(commit, before=place))
             without.add(commit)
     edits = Edits(after=after, without=without, instead=elected)

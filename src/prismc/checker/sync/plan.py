@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from enum import Enum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import Perspective
@@ -19,11 +20,13 @@ from prismc.source.span import Span
 class Where(Enum):
     """Where an operation stands relative to its anchor statement."""
 
+    __hash__ = object.__hash__  # an enumeration's own hashes the name, in Python, each time
+
     BEFORE = "before"
     AFTER = "after"
 
 
-class Position(Value):
+class Position(NamedTuple):
     """Before or after the statement with id `anchor`, at that statement's code perspective."""
 
     where: Where

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from prismc.hardware.scalars import BOOL, I32, Scalar
 from prismc.source.record import Value
+
+_SCALAR_TYPES: dict[Scalar, Any] = {}
 
 
 class Type(Value):
@@ -19,7 +23,18 @@ class VoidType(Type):
 
 
 class ScalarType(Type):
+    """A scalar. There is one object for each, since types are compared all the time."""
+
     scalar: Scalar
+
+    def __new__(cls, scalar: Scalar) -> Self:
+        known = _SCALAR_TYPES.get(scalar)
+        if known is None:
+            known = _SCALAR_TYPES[scalar] = super().__new__(cls)
+        return known
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class VectorType(Type):
