@@ -72,7 +72,7 @@ def load(
         target=chosen or DEFAULT_TARGET, defines=_definitions(defines), assumptions=True
     )
     session = Session(options, cache=open_cache())
-    root = open_root(session, os.fspath(path))
+    root = open_root(session, os.fsdecode(path))
     if root is None:
         raise LoadError("\n" + render_problems(session.problems, session.files))
     return Program(session, root, _compiled(session, root).kernels, chosen)

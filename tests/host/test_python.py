@@ -100,6 +100,14 @@ def test_a_stream_is_for_a_gpu() -> None:
 
 # ------------------------------------------------------------------ what Python's tools see
 
+
+class Dense:
+    """What has its elements in the CPU's memory, and is no array of NumPy."""
+
+    def __array__(self) -> Any:
+        return np.ones(700, np.float32)
+
+
 ODD = """\
 const N: int = 1
 
@@ -196,6 +204,43 @@ def test_what_is_wrong_is_told(
 ) -> None:
     with pytest.raises(error, match=says):
         wrong(odd)
+
+
+FIXED = np.zeros(700, np.float32)
+FIXED.flags.writeable = False
+X = np.ones(700, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((700, 2.0, X, FIXED), "`y` is read only, and the kernel may write it"),
+        ((700, 2.0, X, X), "`y`, which the kernel may write, shares memory with `x`: pass a copy"),
+        ((300, 2.0, X[:300], X[100:400]), "shares memory with `x`"),
+        ((700, 2.0, [1.0] * 700, X), r"`x` is an array of f32, not \[1\.0, 1\.0, .*\.\.\.\]$"),
+        ((700, 2.0, Dense(), X), "not a Dense: pass a NumPy array, as `numpy.asarray"),
+        ((700, 1e300, X, X.copy()), "`a`: 1e\\+300 is no f32"),
+        ((700, 10**400, X, X.copy()), "`a`: 10+\\.\\.\\.0+ is no f32"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments: tuple[Any, ...], says: str) -> None:
+    kernel = prismc.load(os.fsencode(ROOT / "examples" / "saxpy.prism")).saxpy  # type: ignore[arg-type]
+    with pytest.raises(RunError, match=says):
+        kernel[3](*arguments)
+
+
+@pytest.mark.parametrize("how", [{"seed": "a"}, {"time_limit": 0}, {"time_limit": float("nan")}])
+def test_options_that_do_not_fit(how: dict[str, Any]) -> None:
+    kernel = prismc.load(ROOT / "examples" / "saxpy.prism").saxpy
+    with pytest.raises(RunError, match=f"`{next(iter(how))}` is a"):
+        kernel[3](700, 2.0, X, X.copy(), **how)
+
+
+def test_parts_of_an_array_that_share_nothing() -> None:
+    kernel = prismc.load(ROOT / "examples" / "saxpy.prism").saxpy
+    both = np.arange(1400, dtype=np.float32)
+    kernel[3](700, 2.0, both[::2], both[1::2])
+    np.testing.assert_array_equal(both[1::2], 3 * both[::2] + 1)
 
 
 @pytest.mark.parametrize("defines", [{"N": [1]}, {1: 1}, "N=1", [("N", 1, 2)]])

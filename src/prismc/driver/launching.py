@@ -9,6 +9,8 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Any, Literal, NoReturn
 
+import numpy as np
+
 from prismc.driver.gpu.arrays import is_on_gpu
 from prismc.driver.gpu.device import Gpu
 from prismc.driver.gpu.images import Images
@@ -85,6 +87,7 @@ class Places:
             self.gpu().launch(kernel.name, blocks, given, how.stream)
             return
         bound = bind(kernel, given)
+        _require_own_memory(kernel, given)
         plans = _plans(how)
         outcomes = list(run(bound, Launch(grid=(blocks,)), plans, time_limit=how.time_limit))
         found = new_findings(outcomes)
@@ -92,6 +95,24 @@ class Places:
             text = text_of_findings(found, kernel.module, self._files)
             raise KernelFault("\n" + text, found)
         store_results(kernel, given, outcomes[-1])
+
+
+def _require_own_memory(kernel: Kernel, given: Mapping[str, Any]) -> None:
+    """Arrays that a kernel may write can be written, and share no memory with another argument: the
+    kernel's pointers are `__restrict__`. Raises RunError."""
+    arrays = [each for each in kernel.parameters if each.kind == "array"]
+    for written in arrays:
+        if written.is_const or written.box:
+            continue
+        array = given[written.name]
+        if not array.flags.writeable:
+            raise RunError(f"`{written.name}` is read only, and the kernel may write it")
+        for other in arrays:
+            if other is not written and np.shares_memory(array, given[other.name]):
+                raise RunError(
+                    f"`{written.name}`, which the kernel may write, shares memory with "
+                    f"`{other.name}`: pass a copy of one of them"
+                )
 
 
 def _is_for_gpu(given: Mapping[str, Any], how: How) -> bool:
@@ -114,9 +135,12 @@ def _plans(how: How) -> tuple[Plan, ...]:
     seconds: Any = how.time_limit
     if not isinstance(schedules, int) or schedules < 1:
         raise RunError(f"`schedules` is a number from 1 on, not {schedules!r}")
-    if not isinstance(seconds, int | float | None):
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds > 0):
         raise RunError(f"`time_limit` is a number of seconds, not {seconds!r}")
-    return adversaries(schedules, how.seed)
+    try:
+        return adversaries(schedules, operator.index(how.seed))
+    except TypeError:
+        raise RunError(f"`seed` is an integer, not {how.seed!r}") from None
 
 
 def blocks_of(kernel: Kernel, grid: Any) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import reprlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
+from math import isfinite, prod
 from types import MappingProxyType
 from typing import Any
 
@@ -106,7 +107,7 @@ def _device(parameter: Parameter, value: Any, is_poisoned: bool) -> Any:
     if parameter.kind == "vector":
         return vector_argument(parameter, value)
     if not isinstance(value, np.ndarray):
-        raise RunError(f"`{parameter.name}` is an array of {parameter.dtype}, not {value!r}")
+        raise RunError(f"`{parameter.name}` is an array of {parameter.dtype}, not {_other(value)}")
     wanted = DTYPES[parameter.dtype]
     if value.dtype != wanted:
         raise RunError(
@@ -116,6 +117,13 @@ def _device(parameter: Parameter, value: Any, is_poisoned: bool) -> Any:
     if parameter.box:
         return _tensor(parameter, array)
     return Buffer(array=array, name=parameter.name, is_initialised=not is_poisoned)
+
+
+def _other(value: Any) -> str:
+    """What stands in an array's place, in short."""
+    if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+        return f"a {type(value).__name__}: pass a NumPy array, as `numpy.asarray(..)` makes one"
+    return reprlib.repr(value)
 
 
 def _tensor(parameter: Parameter, array: Array) -> Tensor:
@@ -135,12 +143,24 @@ def scalar_argument(parameter: Parameter, value: Any) -> Any:
     dtype = DTYPES[parameter.dtype]
     number = _plain(value)
     if not isinstance(number, bool | int | float):
-        raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not {value!r}")
+        raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not {reprlib.repr(value)}")
     if dtype.kind in "iu" and not _fits(number, dtype):
         raise RunError(f"`{parameter.name}`: {number} is no {parameter.dtype}")
-    if parameter.dtype == "bf16":
-        return to_bf16(np.array([number], np.float32))[0]
-    return dtype.type(number)
+    found = _nearest(number, dtype)
+    if found is None:
+        raise RunError(f"`{parameter.name}`: {reprlib.repr(number)} is no {parameter.dtype}")
+    return to_bf16(np.array([found], np.float32))[0] if parameter.dtype == "bf16" else found
+
+
+def _nearest(number: float, dtype: np.dtype[Any]) -> Any | None:
+    """A number as a type has it; None where that is infinite and the number is not."""
+    is_finite = isinstance(number, int) or isfinite(number)
+    try:
+        with np.errstate(over="ignore"):
+            found = dtype.type(number)
+    except OverflowError:
+        return None
+    return None if is_finite and not np.isfinite(found) else found
 
 
 def vector_argument(parameter: Parameter, value: Any) -> bytes:
@@ -149,7 +169,7 @@ def vector_argument(parameter: Parameter, value: Any) -> bytes:
     if len(lanes) != parameter.lanes or isinstance(value, str | bytes):
         raise RunError(
             f"`{parameter.name}` is a sequence of {parameter.lanes} {parameter.dtype}, "
-            f"not {value!r}"
+            f"not {reprlib.repr(value)}"
         )
     return b"".join(scalar_argument(parameter, lane).tobytes() for lane in lanes)
 
