@@ -57,7 +57,7 @@ Defines = Mapping[str, Constant] | Iterable[tuple[str, Constant]]
 
 
 def load(
-    path: str | os.PathLike[str], *, target: str | None = None, defines: Defines = ()
+    path: str | bytes | os.PathLike[str], *, target: str | None = None, defines: Defines = ()
 ) -> Program:
     """Compiles a Prism file. Raises LoadError with the diagnostics.
 

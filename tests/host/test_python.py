@@ -224,7 +224,7 @@ X = np.ones(700, np.float32)
     ],
 )
 def test_arguments_that_do_not_fit(arguments: tuple[Any, ...], says: str) -> None:
-    kernel = prismc.load(os.fsencode(ROOT / "examples" / "saxpy.prism")).saxpy  # type: ignore[arg-type]
+    kernel = prismc.load(os.fsencode(ROOT / "examples" / "saxpy.prism")).saxpy
     with pytest.raises(RunError, match=says):
         kernel[3](*arguments)
 
