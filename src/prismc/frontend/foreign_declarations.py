@@ -111,6 +111,16 @@ def cuda_function(at: Situation) -> Problem | None:
     return None if instead is None else foreign(at, 0, 0, instead)
 
 
+def address_or_pointee(at: Situation) -> Problem | None:
+    """`&x[3]` and `*p` where a value begins."""
+    if at.token not in ("&", "*") or "INTEGER" not in at.accepted or at.word(1) != "NAME":
+        return None
+    if at.token == "*":
+        return foreign(at, 0, 1, f"write `{at.text(1)}[0]`", f"{at.text(1)}[0]")
+    instead = "name what begins there by `partition`, or pass the pointer and an index"
+    return foreign(at, 0, 1, instead)
+
+
 def foreign_import(at: Situation) -> Problem | None:
     """`from m import *`, `import m.*`, `from m import (a, b)`, `from .m import a`, `import a, b`,
     `import "m.prism"`."""

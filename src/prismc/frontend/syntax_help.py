@@ -151,6 +151,10 @@ HELP: tuple[Advice, ...] = (
         ),
     ),
     Advice(
+        foreign_declarations.address_or_pointee,
+        (_inside("b := &x[3]"), _inside("b := *p"), _inside("f(&x)")),
+    ),
+    Advice(
         foreign_declarations.foreign_import,
         (
             "from m import *\n",

@@ -251,7 +251,7 @@ def _declared_note(variable: typed.Variable) -> tuple[Related, ...]:
 
 def _bool_advice(of: Type) -> str:
     if isinstance(of, LiteralType):
-        return "write `true` or `false`"
+        return "write a comparison, or `true` or `false`"
     element = _element(of)
     if element is not None:
         return "compare one of its elements: `..[i] != 0`"

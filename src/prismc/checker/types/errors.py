@@ -417,7 +417,7 @@ class PointerWithoutValue(Problem):
     code = "P0340"
     title = "a pointer that points nowhere"
     message = "the pointer `{name}` is declared without a value"
-    help_text = "write `= p`: what memory it stands for decides what is hidden and ordered"
+    help_text = "write `{name}: ptr(..) = ..`; what memory it stands for decides what is hidden"
 
     name: str
 
