@@ -116,6 +116,7 @@ class _Planner:
     def __init__(self, graph: Graph, conflicts: Conflicts, first_bit: int) -> None:
         self._graph = graph
         self._conflicts = conflicts
+        self._of_engines = {conflicts.memory_of(one) for one in graph.accesses if one.is_engine}
         # Of the next access to a phase: those of all trials have numbers of their own.
         self._number = max((access.number for access in graph.accesses), default=-1) + 1
         self._bit = first_bit
@@ -214,9 +215,9 @@ class _Planner:
     def _is_pure(self, pair: Pair) -> bool:
         """Whether either none or all of what a pair's first arm leaves are copies, or bulk loads.
         Nothing else of the copies' threads may touch their memory, since they do not wait for it;
-        products are waited for before an arrival."""
+        products, and copies that are fenced, are waited for before an arrival."""
         left = [access for access in self._graph.accesses if access.number in pair.left]
-        copies = [a for a in left if a.queue not in (None, Completion.PRODUCT_GROUP)]
+        copies = [a for a in left if a.queue not in (None, *self._waited_for(pair))]
         if not copies:
             return True
         if len(copies) == len(left) and all(isinstance(a.queue, Loads) for a in copies):
@@ -316,7 +317,7 @@ class _Planner:
             behind = Position(where=Where.AFTER, anchor=last.before.anchor)
             arrive = arrive_at(barrier, number, behind, last.span, loops)
             wait = await_at(barrier, number + 1, first.before, first.span, loops)
-            after.setdefault(last, []).extend((*self._products(pair, giver, arrive), arrive))
+            after.setdefault(last, []).extend((*self._waits(pair, giver, arrive), arrive))
             before.setdefault(first, []).append(wait)
             steps.append((arrive, wait))
         phases = (event for pair in steps for step in pair for event in step.events)
@@ -324,7 +325,7 @@ class _Planner:
             access.number
             for pair in pairs
             for access in self._left_by(pair)
-            if access.queue is not Completion.PRODUCT_GROUP
+            if access.queue not in self._waited_for(pair)
         }
         edits = Edits(
             before={node: tuple(found) for node, found in before.items()},
@@ -381,22 +382,40 @@ class _Planner:
         return [a for a in self._graph.accesses if a.is_async and a.number in pair.left]
 
     def _copies(self, pair: Pair) -> bool:
-        """Whether an arm leaves copies of its threads."""
-        return any(a.queue is Completion.COPY_GROUP for a in self._left_by(pair))
+        """Whether an arm leaves copies of its threads that arrive by themselves."""
+        waited = self._waited_for(pair)
+        return any(
+            access.queue is Completion.COPY_GROUP and access.queue not in waited
+            for access in self._left_by(pair)
+        )
+
+    def _waited_for(self, pair: Pair) -> tuple[Completion, ...]:
+        """The queues that an arm waits for before it arrives: that of its products, and of copies
+        into memory that engines come to, which are fenced when they are complete."""
+        is_fenced = any(
+            access.queue is Completion.COPY_GROUP
+            and self._conflicts.memory_of(access) in self._of_engines
+            for access in self._left_by(pair)
+        )
+        copies = (Completion.COPY_GROUP,) if is_fenced else ()
+        return (Completion.PRODUCT_GROUP, *copies)
 
     def _loads(self, pair: Pair) -> tuple[Loads, ...]:
         """The bulk loads that an arm leaves."""
         queues = dict.fromkeys(access.queue for access in self._left_by(pair))
         return tuple(queue for queue in queues if isinstance(queue, Loads))
 
-    def _products(self, pair: Pair, giver: Region, arrive: Arrive) -> tuple[Wait, ...]:
-        """A wait for the products that read what an arrival gives free."""
-        queue = Completion.PRODUCT_GROUP
-        if all(access.queue is not queue for access in self._left_by(pair)):
-            return ()
-        roots = (root for access in accesses_of((giver,)) for root in access.roots)
-        registers = tuple(sorted({root.register for root in roots if root.is_private}))
-        return (wait_before(arrive.before, arrive.span, queue, 0, registers),)
+    def _waits(self, pair: Pair, giver: Region, arrive: Arrive) -> Iterator[Wait]:
+        """Waits for the products that read what an arrival gives free, and for copies."""
+        left = {access.queue for access in self._left_by(pair)}
+        for queue in self._waited_for(pair):
+            if queue in left:
+                roots = (root for access in accesses_of((giver,)) for root in access.roots)
+                registers = tuple(sorted({root.register for root in roots if root.is_private}))
+                is_product = queue is Completion.PRODUCT_GROUP
+                yield wait_before(
+                    arrive.before, arrive.span, queue, 0, registers if is_product else ()
+                )
 
 
 def _may_split(place: Place) -> bool:
