@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from prismc.checker.sync.plan import Edge, SyncOperation, Where
+from prismc.checker.sync.plan import Deed, Edge, SyncOperation, Where
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.primitives import PRIMITIVES
@@ -16,7 +16,15 @@ from prismc.source.record import Record
 from prismc.source.span import Span
 
 _MOST = 2  # reasons that are told of one operation
-_VERBS = {"read": "read", "write": "written", "atomic update": "updated"}
+_VERBS = {
+    Deed.READ: "read",
+    Deed.WRITE: "written",
+    Deed.UPDATE: "updated",
+    Deed.ARRIVE: "arrived at",
+    Deed.WAIT: "waited for",
+    Deed.INITIALISE: "initialised",
+    Deed.END: "gone",
+}
 _SLOT = re.compile(r"\[\d+\]$")
 
 
@@ -69,7 +77,7 @@ def _reasons(operation: SyncOperation, files: Files) -> str:
 
 def _reason(edge: Edge, files: Files) -> str:
     first, second = (files.position(side.at).line for side in (edge.earlier, edge.later))
-    earlier, later = (_VERBS[side.kind.value] for side in (edge.earlier, edge.later))
+    earlier, later = (_VERBS[side.deed] for side in (edge.earlier, edge.later))
     around = " of the loop's last round" if edge.around_loop is not None else ""
     root = _SLOT.sub("", edge.earlier.root)
     return f"`{root}` is {earlier} in line {first}{around}, {later} in line {second}"

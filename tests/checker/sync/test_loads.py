@@ -87,3 +87,27 @@ for k in range(n):
     sum += S[0][t]
 """)
     assert _arrivals(plan) == ({()}, {128})
+
+
+def test_loads_for_code_of_different_threads_are_told_once() -> None:
+    """The array is waited for by the block, its halves by their warps: not two mistakes."""
+    body = """
+w: int @ warp[2] = id()
+claim S[0] as async d @ thread[1]:
+    first thread[1]:
+        bulk_load(d, 0, X, 0, 512)
+sum += S[0][127 - t]
+partition S[0] as h @ warp[2] at w * 64:
+    group warp[2]:
+        u: int @ thread[1] = id()
+        claim h as async d @ thread[1]:
+            first thread[1]:
+                bulk_load(d, 0, X, 0, 256)
+        sum += h[63 - u]
+"""
+    lines = "\n".join("            " + line for line in body.strip("\n").split("\n"))
+    text = HEAD + lines + TAIL
+    session = check_texts({"sums.prism": text}, "sums.prism", "--target sm_90")
+    (problem,) = session.problems
+    assert problem.code == "P0630"
+    assert text[problem.at.start : problem.at.end] == "sum += h[63 - u]"

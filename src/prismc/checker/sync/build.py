@@ -227,7 +227,8 @@ class _Builder:
             roots = (*roots, *dict.fromkeys(filled))
         paths = (Path(roots=(root,)) for root in roots)
         events = tuple(
-            self._accesses.add(AccessKind.WRITE, path, nobody, here, span) for path in paths
+            self._accesses.add(AccessKind.WRITE, path, nobody, here, span, reach=Reach.END)
+            for path in paths
         )
         if events:
             yield Step(before=at, span=span, events=events)

@@ -15,10 +15,12 @@ from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.coverage import ranges_of
 from prismc.checker.sync.fences import Fence
 from prismc.checker.sync.graph import Access as GraphAccess
-from prismc.checker.sync.graph import Graph, Step
+from prismc.checker.sync.graph import Graph, Reach, Step
 from prismc.checker.sync.lag import Lag
 from prismc.checker.sync.plan import (
     Access,
+    AccessKind,
+    Deed,
     Edge,
     Mbarrier,
     Participants,
@@ -27,7 +29,7 @@ from prismc.checker.sync.plan import (
 )
 from prismc.checker.sync.product_fences import ProductFence
 from prismc.checker.sync.refine import Barrier
-from prismc.checker.sync.split import Loads, SplitBarrier
+from prismc.checker.sync.split import Loads, Peers, Phase, SplitBarrier
 from prismc.diagnostics.problem import Related
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.hardware.primitives import (
@@ -195,8 +197,18 @@ def _access(planned: Planned, access: GraphAccess, threads: int) -> Access:
     return Access(
         root=", ".join(root.name for root in access.roots),
         kind=access.kind,
+        deed=_deed(access),
         at=access.at,
         participants=Participants(
             perspective=perspective, ranges=() if everyone else ranges_of(threads)
         ),
     )
+
+
+def _deed(access: GraphAccess) -> Deed:
+    """What an access is to people."""
+    if access.reach is Reach.END:
+        return Deed.END
+    if any(isinstance(root, Phase | Peers) for root in access.roots):
+        return Deed.WAIT if access.kind is AccessKind.READ else Deed.ARRIVE
+    return Deed[access.kind.name]

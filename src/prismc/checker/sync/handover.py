@@ -40,7 +40,6 @@ from prismc.checker.sync.graph import (
     Loop,
     Node,
     Region,
-    Root,
     Sequence,
     Step,
     Wait,
@@ -52,6 +51,7 @@ from prismc.checker.sync.plan import AccessKind, Position, Where
 from prismc.checker.sync.split import (
     Arrive,
     Loads,
+    Peers,
     Phase,
     SplitBarrier,
     arrive_at,
@@ -364,7 +364,7 @@ class _Planner:
             ),
             loads=loads,
             is_wide=pair.is_wide,
-            peers=Root(name="mbarriers of other blocks", span=span) if arrives_far else None,
+            peers=Peers(name="mbarriers of other blocks", span=span) if arrives_far else None,
         )
 
     def _waiting(self, place: Place) -> tuple[int, ...]:

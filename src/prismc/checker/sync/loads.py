@@ -186,18 +186,18 @@ class Unbalanced(Exception):
         self.node = node
 
 
-def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], tuple[Node, ...]]:
-    """The barrier of all loads that are waited for by the code they are issued in, and nodes where
-    waits and phases do not alternate."""
+def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], dict[Loads, Node]]:
+    """The barrier of all loads that are waited for by the code they are issued in; of others a node
+    where waits and phases do not alternate."""
     made: dict[Loads, SplitBarrier] = {}
-    wrong: list[Node] = []
+    wrong: dict[Loads, Node] = {}
     commits = [node for node in nodes_in(graph.top.body) if isinstance(node, Commit)]
     for loads in dict.fromkeys(node.queue for node in commits if isinstance(node.queue, Loads)):
         try:
             made[loads] = _barrier(graph, loads, has_credit=_needs_credit(graph, loads))
         except Unbalanced as found:
-            wrong.append(found.node)
-    return made, tuple(wrong)
+            wrong[loads] = found.node
+    return made, wrong
 
 
 def _needs_credit(graph: Graph, loads: Loads) -> bool:
@@ -270,11 +270,11 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
     """The barrier of loads that all threads of some code wait for. Raises Unbalanced where the
     waits stand in code of different threads, each of which would see some of the phases only, or
     where others arrive."""
-    around = [region for region, node in regions_of(graph.top) if _waits_for(node, loads)]
-    region = around[0] if around else graph.top
-    for other in around:
-        if other.units != region.units:
-            raise Unbalanced(other)
+    waiting = [(node, code) for code, node in regions_of(graph.top) if _waits_for(node, loads)]
+    region = waiting[0][1] if waiting else graph.top
+    for node, code in waiting:
+        if code.units != region.units:
+            raise Unbalanced(node)
     issued = [access for access in accesses_of(graph.top.body) if access.queue == loads]
     arriving = [
         (node, arrivers_of(node, code))

@@ -17,6 +17,7 @@ from prismc.checker.sync.plan import (
     MBARRIER_KINDS,
     Access,
     AccessKind,
+    Deed,
     Edge,
     Mbarrier,
     Participants,
@@ -233,8 +234,20 @@ def _operation(
 def _edge(kernel: typed.Instance, use: SyncOperation) -> Edge:
     thread = Participants(perspective=Perspective(Level.THREAD, 1), ranges=((0, 1),))
     return Edge(
-        earlier=Access(root=_NAME, kind=AccessKind.WRITE, at=kernel.span, participants=thread),
-        later=Access(root=_NAME, kind=AccessKind.UPDATE, at=use.at, participants=use.participants),
+        earlier=Access(
+            root=_NAME,
+            kind=AccessKind.WRITE,
+            deed=Deed.INITIALISE,
+            at=kernel.span,
+            participants=thread,
+        ),
+        later=Access(
+            root=_NAME,
+            kind=AccessKind.UPDATE,
+            deed=Deed.WAIT if use.kind is SyncKind.MBARRIER_WAIT else Deed.ARRIVE,
+            at=use.at,
+            participants=use.participants,
+        ),
         hazard="RAW",
         around_loop=None,
     )

@@ -106,11 +106,25 @@ class AccessKind(Enum):
     UPDATE = "atomic update"
 
 
+class Deed(Enum):
+    """What one side of an edge does, for people: phases of mbarriers and the end of memory are
+    accesses to the analysis, but not to them."""
+
+    READ = "reads"
+    WRITE = "writes"
+    UPDATE = "updates"
+    ARRIVE = "arrives"
+    WAIT = "waits"
+    INITIALISE = "initialises"
+    END = "ends"
+
+
 class Access(Record):
     """One side of an edge, for people: what is touched, where, how, by whom."""
 
     root: str
     kind: AccessKind
+    deed: Deed
     at: Span
     participants: Participants
 

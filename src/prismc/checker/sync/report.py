@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from prismc.checker.sync.choose import VERBS, earlier_note
 from prismc.checker.sync.conflicts import Conflict, Conflicts
@@ -23,6 +23,7 @@ from prismc.checker.sync.grid import Clash
 from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.sync.units import Apart, conflicts_of_units
 from prismc.checker.sync.verify import Verdict
 from prismc.diagnostics.problem import Related
@@ -76,9 +77,14 @@ def report_unbalanced(nodes: Iterable[Node], sink: Sink) -> None:
         sink.report(UnbalancedLoads(at=node.span))
 
 
-def report_units(graph: Graph, conflicts: Conflicts, sink: Sink) -> None:
-    """Conflicts between units that run the same code on their own."""
+def report_units(
+    graph: Graph, conflicts: Conflicts, unbalanced: Collection[Loads], sink: Sink
+) -> None:
+    """Conflicts between units that run the same code on their own; those of `unbalanced` loads have
+    been told as what they are."""
     for apart in conflicts_of_units(graph, conflicts):
+        if _is_of(apart.first, unbalanced) or _is_of(apart.second, unbalanced):
+            continue
         if apart.pieces is not None:
             _report_pieces(apart, apart.pieces, conflicts, sink)
             continue
@@ -99,6 +105,12 @@ def report_units(graph: Graph, conflicts: Conflicts, sink: Sink) -> None:
                 ),
             )
         )
+
+
+def _is_of(access: Access, loads: Collection[Loads]) -> bool:
+    """Whether an access is one of these loads, or one to their phase."""
+    phases = (root.loads for root in access.roots if isinstance(root, LoadPhase))
+    return any(each in loads for each in (access.queue, *phases))
 
 
 def _order_of(perspective: Perspective) -> Perspective:

@@ -33,6 +33,10 @@ class Phase(Root):
     analysis demands that all have waited for a phase before anybody arrives for the next one."""
 
 
+class Peers(Root):
+    """The mbarriers of other blocks, as far as arrivals touch them."""
+
+
 class _Passed(Record):
     """The queue of waits that threads have passed, see `Await`."""
 
@@ -86,7 +90,7 @@ class SplitBarrier(Record):
     before_copies: bool
     loads: tuple[Loads, ...] = ()
     is_wide: bool = False
-    peers: Root | None = None
+    peers: Peers | None = None
     is_named: bool = False
     meets: bool = False
 

@@ -168,7 +168,9 @@ def at_split_barrier(
     node: Arrive | Await, region: Region, planned: Planned, hardware: Hardware
 ) -> SyncOperation:
     """An arrival or a wait at a split barrier."""
-    barrier, reasons = node.barrier, planned.waits.get(node, ())
+    barrier = node.barrier
+    # For their own registers threads wait elsewhere: nobody else has them.
+    reasons = tuple(one for one in planned.waits.get(node, ()) if not one.is_own)
     arrives = isinstance(node, Arrive)
     threads = barrier.arrivers if arrives else barrier.waiters
     first, slot = hardware.split_named.get(barrier), 0

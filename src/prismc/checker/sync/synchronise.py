@@ -230,10 +230,10 @@ def _plan(
     loads, unbalanced = load_barriers(graph)
     if unbalanced and built.cut:
         return None
-    report_unbalanced(unbalanced, sink)
+    report_unbalanced(unbalanced.values(), sink)
     report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
-    report_units(graph, conflicts, sink)
+    report_units(graph, conflicts, unbalanced, sink)
     report_overlaps(graph, conflicts, barriers, told, sink)
     report_meetings(conflicts, barriers, sink)
     report_clashes(between.left, sink, is_cooperative=_is_cooperative(instance))

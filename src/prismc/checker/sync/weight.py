@@ -35,7 +35,12 @@ def loops_in(body: typed.Body) -> Iterator[typed.For]:
 
 def is_large(loop: typed.For, bodies: Bodies) -> bool:
     """Whether the loop of a pipeline is too large to be unrolled."""
-    return _weight(loop.body, bodies, {}) > LARGE
+    return unrolled_work(loop, bodies) > LARGE
+
+
+def unrolled_work(loop: typed.For, bodies: Bodies) -> int:
+    """About how many instructions the loop of a pipeline is unrolled, see `_weight`."""
+    return _weight(loop.body, bodies, {})
 
 
 def loops_with_early_ends(body: typed.Body, bodies: Bodies) -> frozenset[int]:

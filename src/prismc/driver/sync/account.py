@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
 from prismc.checker.sync.plan import (
     MBARRIER_KINDS,
     Access,
+    Deed,
     Edge,
     Pipeline,
     SyncKind,
@@ -17,6 +18,7 @@ from prismc.checker.sync.plan import (
     Where,
 )
 from prismc.checker.sync.requirements import Requirement
+from prismc.checker.sync.weight import loops_in, unrolled_work
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
@@ -26,14 +28,14 @@ from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
 COSTS = {
-    Cost.WARP: "lanes of a warp: the cheapest",
-    Cost.ARRIVE: "an arrival: waits for nobody",
+    Cost.WARP: "a thread alone or the lanes of a warp: the cheapest",
+    Cost.ARRIVE: "waits for nobody: an arrival, a fence, the end of a group",
     Cost.BLOCK: "several warps: waits for the slowest of them",
     Cost.WAIT_COMPLETE: "a wait for what is most often complete",
     Cost.WAIT: "a wait for what is not complete",
 }
-VERBS = {"read": "reads", "write": "writes", "atomic update": "updates"}
 Ranges = tuple[tuple[int, int], ...]
+_PHASES = (Deed.ARRIVE, Deed.WAIT, Deed.INITIALISE)
 
 
 class Side(Record):
@@ -41,22 +43,39 @@ class Side(Record):
     for all of it."""
 
     root: str
-    verb: str
+    deed: Deed
     file: str
     line: int
     threads: Ranges
 
 
 class Reason(Record):
-    """An order that an operation makes. `loop` is the line of the loop that the path goes around, 0
-    where it goes forward. `witness` are two threads, of the earlier and of the later access."""
+    """An order that an operation of `kind` makes. `loop` is the line of the loop that the path goes
+    around, 0 where it goes forward. `witness` are two threads, of the earlier and of the later
+    access."""
 
+    kind: SyncKind
     hazard: str
     earlier: Side
     later: Side
     loop: int
     witness: tuple[int, int]
     unit: str = "thread"
+
+    @property
+    def label(self) -> str:
+        """What is at stake: a read or a write that comes too early, a phase, the end of memory."""
+        deeds = (self.earlier.deed, self.later.deed)
+        if Deed.END in deeds:
+            return "END"
+        return "PHASE" if any(deed in _PHASES for deed in deeds) else self.hazard
+
+    @property
+    def places(self) -> tuple[object, ...]:
+        """What it is about, whichever threads."""
+        sides = (self.earlier, self.later)
+        touched = ((side.root, side.deed, side.file, side.line) for side in sides)
+        return (self.hazard, self.loop, *touched)
 
 
 class Witness(Record):
@@ -93,12 +112,16 @@ class Operation(Record):
 
 
 class Shaped(Record):
-    """How the loop of the pipeline in line `line` is written, and why."""
+    """How the loop of the pipeline in line `line` is written, and why. So many iterations are
+    filled `ahead` in the text, None where other warps fill as far ahead as there is room. Unrolled
+    it is about so many `instructions`."""
 
     line: int
     slots: int
     is_one_step: bool
     words: str
+    ahead: int | None
+    instructions: int
 
 
 class Function(Record):
@@ -200,17 +223,24 @@ def _function(
         operations=tuple(_operation(each, spans, files) for each in account.operations),
         settled=tuple((item.root, item.why.value) for item in account.settled),
         required=account.required,
-        pipelines=tuple(_shaped(one, files) for one in plan.instances[instance.symbol].pipelines),
+        pipelines=tuple(
+            _shaped(one, program, instance.symbol, files)
+            for one in plan.instances[instance.symbol].pipelines
+        ),
     )
 
 
-def _shaped(pipeline: Pipeline, files: Files) -> Shaped:
+def _shaped(pipeline: Pipeline, program: typed.Program, symbol: str, files: Files) -> Shaped:
     shape = pipeline.shape
+    (loop,) = (one for one in loops_in(program.bodies[symbol]) if one.id == pipeline.loop)
+    is_ahead = loop.turns is not None and loop.turns.has_tail
     return Shaped(
         line=files.position(pipeline.at).line,
         slots=pipeline.slots,
         is_one_step=shape.is_rolled,
         words=shape.value,
+        ahead=pipeline.slots - 1 if is_ahead else None,
+        instructions=unrolled_work(loop, program.bodies),
     )
 
 
@@ -235,9 +265,21 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
         line=_last_line(span, files) if is_after else start.line,
         is_after=is_after,
         indent=start.column - 1,
-        needed=tuple(_reason(edge, files, operation.kind) for edge in operation.edges),
-        merged=tuple(_reason(edge, files, operation.kind) for edge in account.merged),
+        needed=_reasons(operation.edges, files, operation.kind, by_threads=False),
+        merged=_reasons(account.merged, files, operation.kind, by_threads=True),
     )
+
+
+def _reasons(
+    edges: Iterable[Edge], files: Files, kind: SyncKind, *, by_threads: bool
+) -> tuple[Reason, ...]:
+    """Reasons for people: each pair of lines once, or (`by_threads`) for each sets of threads."""
+    found: dict[object, Reason] = {}
+    for edge in edges:
+        reason = _reason(edge, files, kind)
+        threads = (reason.earlier.threads, reason.later.threads) if by_threads else ()
+        found.setdefault((reason.places, threads), reason)
+    return tuple(found.values())
 
 
 def _who(operation: SyncOperation) -> str:
@@ -274,6 +316,7 @@ def _slot(operation: SyncOperation) -> str:
 def _reason(edge: Edge, files: Files, kind: SyncKind) -> Reason:
     is_grid = kind is SyncKind.GRID_BARRIER
     return Reason(
+        kind=kind,
         hazard=edge.hazard,
         earlier=_side(edge.earlier, files),
         later=_side(edge.later, files),
@@ -286,7 +329,7 @@ def _reason(edge: Edge, files: Files, kind: SyncKind) -> Reason:
 def _side(access: Access, files: Files) -> Side:
     return Side(
         root=access.root,
-        verb=VERBS[access.kind.value],
+        deed=access.deed,
         file=access.at.file,
         line=files.position(access.at).line,
         threads=access.participants.ranges,

@@ -45,7 +45,7 @@ def _orders(operation: Operation, number: int) -> Iterator[str]:
         styles = ["dashed"] if reason.loop else []
         styles += ["bold"] if _key(reason) in needed else []
         style = f", style={_quoted(','.join(styles))}" if styles else ""
-        label = _quoted(f"{reason.hazard} {memory_words(reason)}")
+        label = _quoted(f"{reason.label} {memory_words(reason)}")
         yield f"    {_access(number, reason.earlier)} -> {_name(operation)} [label={label}{style}];"
         yield f"    {_name(operation)} -> {_access(number, reason.later)} [label={label}{style}];"
 

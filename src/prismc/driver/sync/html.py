@@ -11,10 +11,11 @@ from prismc.driver.sync.arcs import draw_arcs
 from prismc.driver.sync.text import (
     needs_words,
     reason_words,
+    shaped_words,
     show_proof,
     standing,
     why_settled,
-    without_words,
+    without_lines,
     witness_words,
 )
 from prismc.source.files import Files
@@ -85,7 +86,8 @@ def _section(function: Function, files: Files) -> str:
         arcs = draw_arcs(function, rows, operation_rows)
         parts.append(f'<div class="beside">\n<div class="source">{source}</div>\n{arcs}</div>\n')
     parts += [_details(each, function) for each in function.operations]
-    parts += [f"<p>{escape(line)}</p>\n" for line in why_settled(function)]
+    words = (*map(shaped_words, function.pipelines), *why_settled(function))
+    parts += [f"<p>{escape(line)}</p>\n" for line in words]
     return "".join([*parts, "</section>\n"])
 
 
@@ -116,7 +118,7 @@ def _details(operation: Operation, function: Function) -> str:
     facts = [
         ("instruction", operation.instruction),
         ("cost", f"class {operation.cost.value}, {COSTS[operation.cost]}"),
-        *(("without it", without_words(each)) for each in operation.needed),
+        *(("without it", words) for words in without_lines(operation)),
         *([] if operation.merged else [("without it", needs_words(operation))]),
         *(("orders", reason_words(each, function.file)) for each in operation.merged),
     ]

@@ -9,7 +9,7 @@ from typing import Any
 from prismc.driver.sync.account import COSTS, Function, Operation, Proof, Reason, Side, Witness
 from prismc.driver.sync.text import path_words, without_words
 
-VERSION = 2
+VERSION = 3
 
 Json = dict[str, Any]
 
@@ -34,7 +34,14 @@ def _function(function: Function) -> Json:
         "last_line": function.last_line,
         "operations": [_operation(each) for each in function.operations],
         "pipelines": [
-            {"line": one.line, "slots": one.slots, "one_step": one.is_one_step, "why": one.words}
+            {
+                "line": one.line,
+                "slots": one.slots,
+                "ahead": one.ahead,
+                "one_step": one.is_one_step,
+                "why": one.words,
+                "instructions": one.instructions,
+            }
             for one in function.pipelines
         ],
         "without_operation": [{"root": root, "why": why} for root, why in function.settled],
@@ -88,6 +95,7 @@ def _witness(witness: Witness) -> Json:
 def _reason(reason: Reason) -> Json:
     return {
         "hazard": reason.hazard,
+        "at_stake": reason.label,
         "earlier": _side(reason.earlier),
         "later": _side(reason.later),
         "path": path_words(reason),
@@ -99,7 +107,7 @@ def _side(side: Side) -> Json:
     """An access; `threads` are ranges with their ends excluded, null for all threads."""
     return {
         "root": side.root,
-        "does": side.verb,
+        "does": side.deed.value,
         "file": side.file,
         "line": side.line,
         "threads": [list(each) for each in side.threads] or None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from prismc.checker.sync.plan import SyncKind
+from prismc.checker.sync.plan import Deed, SyncKind
+from prismc.checker.sync.weight import LARGE
 from prismc.diagnostics.display import printable
 from prismc.diagnostics.style import Role, Style, plain
 from prismc.driver.sync.account import (
@@ -23,7 +24,16 @@ from prismc.hardware.primitives import Cost
 from prismc.source.files import Files
 
 MOST_RANGES = 4
-_GROUPS = "a wait counts groups of copies, and this ends one"
+_GROUPS = "a wait counts groups, and this ends one"
+# What is still on its way where a wait of this kind is left out.
+_PENDING = {
+    SyncKind.WAIT_GROUP: "copies",
+    SyncKind.WAIT_BULK: "bulk copies",
+    SyncKind.WAIT_BULK_WRITES: "bulk copies",
+    SyncKind.WAIT_PRODUCTS: "products",
+}
+_FENCES = (SyncKind.PROXY_FENCE, SyncKind.FULL_PROXY_FENCE)
+_GOING_ON = {Deed.READ: "reading", Deed.WRITE: "writing", Deed.UPDATE: "updating"}
 _WHY = {
     SyncKind.MBARRIER_INIT.value: "nobody can arrive or wait before it",
     SyncKind.BLOCK_VOTE.value: "tells all threads whether their block is the last",
@@ -78,8 +88,17 @@ def witness_words(witness: Witness) -> str:
 
 
 def shaped_words(pipeline: Shaped) -> str:
-    """`the pipeline of line 9 (4 slots) is unrolled: its steps are few and small`."""
-    return f"the pipeline of line {pipeline.line} ({pipeline.slots} slots) is {pipeline.words}"
+    """`the pipeline of line 9 (4 slots, 3 iterations filled ahead) is unrolled: its steps are few
+    and small (unrolled about 60 instructions, of 1000 at most)`."""
+    number = pipeline.ahead
+    lead = "filled by other warps, as far ahead as there is room"
+    if number is not None:
+        lead = f"{number} iteration{'s' if number > 1 else ''} filled ahead"
+    return (
+        f"the pipeline of line {pipeline.line} ({pipeline.slots} slots, {lead}) is "
+        f"{pipeline.words} (unrolled about {pipeline.instructions} "
+        f"instructions, of {LARGE} at most)"
+    )
 
 
 def why_settled(function: Function) -> Iterator[str]:
@@ -128,12 +147,17 @@ def _operation(operation: Operation, function: Function, style: Style) -> Iterat
         yield f"   orders {len(operation.merged)}:"
         yield from (f"     {reason_words(each, function.file)}" for each in operation.merged)
         yield "   cannot be left out:"
-        yield from (f"     {without_words(each)}" for each in operation.needed)
+        yield from (f"     {words}" for words in without_lines(operation))
     else:
         yield f"   cannot be left out: {needs_words(operation)}"
     if operation.witness is not None:
         yield "   found without it:"
         yield f"     {witness_words(operation.witness)}"
+
+
+def without_lines(operation: Operation) -> tuple[str, ...]:
+    """What may happen without an operation, each once."""
+    return tuple(dict.fromkeys(map(without_words, operation.needed)))
 
 
 def needs_words(operation: Operation) -> str:
@@ -144,7 +168,7 @@ def needs_words(operation: Operation) -> str:
 def reason_words(reason: Reason, file: str) -> str:
     """`RAW s: line 5 writes (thread 0), line 6 reads (threads 32..63), forward`."""
     earlier, later = (_side(side, file) for side in (reason.earlier, reason.later))
-    return f"{reason.hazard} {memory_words(reason)}: {earlier}, {later}, {path_words(reason)}"
+    return f"{reason.label} {memory_words(reason)}: {earlier}, {later}, {path_words(reason)}"
 
 
 def memory_words(reason: Reason) -> str:
@@ -159,20 +183,50 @@ def path_words(reason: Reason) -> str:
 
 
 def without_words(reason: Reason) -> str:
-    """What two threads do without an order between them if the operation is left out."""
-    first, second = reason.witness
+    """What may happen if the operation is left out: mostly, what two threads then do without an
+    order between them."""
+    first, second = (f"{reason.unit} {thread}" for thread in reason.witness)
     earlier, later = reason.earlier, reason.later
     next_time = ", in a later iteration" if reason.loop else ""
+    here, there = f"(line {earlier.line})", f"(line {later.line}{next_time})"
     it = "it" if earlier.root == later.root else f"`{later.root}`, which may have the same bytes,"
-    return (
-        f"{reason.unit} {first} {earlier.verb} `{earlier.root}` (line {earlier.line}) and "
-        f"{reason.unit} {second} {later.verb} {it} (line {later.line}{next_time}), in no order"
-    )
+    does = later.deed.value
+    match later.deed:
+        case Deed.END:
+            return f"{_late(reason, first)} when that ends {there}"
+        case Deed.ARRIVE | Deed.WAIT if earlier.deed is Deed.INITIALISE:
+            return f"{second} {does} at {later.root} {there}, not yet initialised {here}"
+        case Deed.ARRIVE:
+            after = f"for the next phase of `{later.root}` {there}"
+            return f"{second} arrives {after} before {first} has waited for this one {here}"
+        case Deed.WAIT:
+            return f"{second} waits for `{later.root}` {there} before {first} has arrived {here}"
+    if reason.kind in _PENDING:
+        return f"{_late(reason, first)} when line {later.line} {does} {it}{next_time}"
+    if reason.kind in _FENCES:
+        seen = f"which the engine that {does} {it} {there} may not see"
+        return f"{first} {earlier.deed.value} `{earlier.root}` {here}, {seen}"
+    touched = f"{first} {earlier.deed.value} `{earlier.root}` {here}"
+    return f"{touched} and {second} {does} {it} {there}, in no order"
+
+
+def _late(reason: Reason, thread: str) -> str:
+    """Who may still touch memory, and how: a thread, or the copies of a line."""
+    earlier = reason.earlier
+    here = f"(line {earlier.line})"
+    if earlier.deed is Deed.ARRIVE:
+        return f"{thread} may still arrive at {earlier.root} {here}"
+    going_on = f"may still be {_GOING_ON[earlier.deed]} `{earlier.root}`"
+    if reason.kind in _PENDING:
+        return f"{_PENDING[reason.kind]} of line {earlier.line} {going_on}"
+    return f"{thread} {going_on} {here}"
 
 
 def _side(side: Side, file: str) -> str:
     place = f"line {side.line}" if side.file == file else f"{side.file}:{side.line}"
-    return f"{place} {side.verb} ({threads_words(side.threads)})"
+    if side.deed is Deed.END:
+        return f"{place} is the end"
+    return f"{place} {side.deed.value} ({threads_words(side.threads)})"
 
 
 def threads_words(ranges: Ranges) -> str:
