@@ -7,13 +7,12 @@ a thread's own accesses are in order by themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import product
 from typing import NamedTuple, Self
 
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.coverage import BULK_WRITES, Coverage, Queue, then
 from prismc.checker.sync.elsewhere import are_elsewhere
-from prismc.checker.sync.forms import BLOCK_WIDE, Coefficient
+from prismc.checker.sync.forms import BLOCK_WIDE
 from prismc.checker.sync.graph import (
     Access,
     Crossing,
@@ -22,13 +21,23 @@ from prismc.checker.sync.graph import (
     Node,
     Pending,
     Reach,
-    Root,
     Step,
     Summary,
 )
 from prismc.checker.sync.meetings import FAR, NEVER, Between, Known, Meeting, meet
 from prismc.checker.sync.near import Neighbours
 from prismc.checker.sync.plan import AccessKind
+from prismc.checker.sync.sharing import (
+    are_apart,
+    have_common_elements,
+    in_both,
+    inside_copies,
+    inside_pieces,
+    numbered_memory,
+    on_common_bytes,
+    same_unit,
+    shared_piece,
+)
 from prismc.checker.sync.split import LoadPhase
 from prismc.hardware.asynchronous import Agent
 from prismc.source.record import Record
@@ -124,7 +133,7 @@ class Conflicts:
             for root in access.roots
             if isinstance(root, LoadPhase) and access.kind is AccessKind.READ
         }
-        self._memory = _memories(accesses)
+        self._memory = numbered_memory(accesses)
         self._accesses = accesses
         self._neighbours: Neighbours | None = None  # only paths with many accesses ask
 
@@ -270,7 +279,7 @@ class Conflicts:
         is_local = not is_far and (is_local or Reach.BLOCK in reaches)
         if not is_local or not 0 < self.block < width:
             return found
-        classes = _same_unit(found, self.block)
+        classes = same_unit(found, self.block)
         return Meeting(classes=classes, is_exact=found.is_exact, element=found.element)
 
     def _compare_places(
@@ -279,7 +288,7 @@ class Conflicts:
         """The same without regard to whose memory the roots are."""
         if not any(root in later.roots for root in earlier.roots):
             return self._overlaid(earlier, later, crossed, width)
-        piece = _shared_piece(earlier, later, crossed)
+        piece = shared_piece(earlier, later, crossed)
         if piece == 1 and not (_may_be_exact(earlier) and _may_be_exact(later)):
             return NEVER
         found = self._met(
@@ -288,24 +297,24 @@ class Conflicts:
         if len(earlier.roots) > 1 or len(later.roots) > 1:
             found = Meeting(classes=found.classes, is_exact=False, element=found.element)
         elif Reach.CLUSTER not in (earlier.reach, later.reach):
-            found = _inside_copies(found, earlier.roots[0])
+            found = inside_copies(found, earlier.roots[0])
         if found.is_exact:
             return found
         wide = self.wide(width)
-        if _are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, wide):
+        if are_apart(earlier, later, crossed) or _is_proved(earlier, later, crossed, wide):
             return NEVER
-        return _inside_pieces(found, piece)
+        return inside_pieces(found, piece)
 
     def _overlaid(self, earlier: Access, later: Access, crossed: Crossings, width: int) -> Meeting:
         """Different arrays meet where their bytes do; where both begin at one byte and have
         elements of one size, where their elements do. (In a cluster arrays lie at blocks, too.)"""
-        classes = _on_common_bytes(earlier, later)
+        classes = on_common_bytes(earlier, later)
         is_cluster = 0 < self.block < self._everyone.bit_count()
-        if not classes or is_cluster or not _have_common_elements(earlier, later):
+        if not classes or is_cluster or not have_common_elements(earlier, later):
             return Meeting(classes=classes, is_exact=False) if classes else NEVER
         found = self._met(earlier, later, crossed, width, assume_rows=False)
         return Meeting(
-            classes=_in_both(found.classes, classes), is_exact=False, element=found.element
+            classes=in_both(found.classes, classes), is_exact=False, element=found.element
         )
 
     def _met(
@@ -337,28 +346,6 @@ class Conflicts:
 def _are_private(access: Access) -> bool:
     """Whether an access touches registers only."""
     return bool(access.roots) and all(root.is_private for root in access.roots)
-
-
-def _memories(accesses: Iterable[Access]) -> dict[Root, int]:
-    """Number the roots so that roots which may be the same memory have one number."""
-    numbers: dict[Root, int] = {}
-    for access in accesses:
-        for root in access.roots:
-            numbers.setdefault(root, len(numbers))
-    roots = list(numbers)
-    joined = [access.roots for access in accesses if len(access.roots) > 1]
-    joined += [
-        (mine, other)
-        for index, mine in enumerate(roots)
-        for other in roots[index + 1 :]
-        if mine.overlaps(other)
-    ]
-    for group in joined:
-        old = {numbers[root] for root in group}
-        for root, number in numbers.items():
-            if number in old:
-                numbers[root] = min(old)
-    return numbers
 
 
 def _share_scope(earlier: Access, later: Access, crossed: Crossings) -> bool:
@@ -410,105 +397,6 @@ def _may_be_exact(access: Access) -> bool:
     return bool(footprint.points) and footprint.is_certain and not footprint.varying
 
 
-def _inside_pieces(meeting: Meeting, size: int) -> Meeting:
-    """Drop pairs of threads that own different pieces, of `size` threads, of one view: they stay
-    in their own, unless it is certain that they do not (the paper's piece discipline)."""
-    if size == 0:
-        return meeting
-    if size == 1:
-        return NEVER
-    classes = _same_unit(meeting, size)
-    return Meeting(classes=classes, is_exact=False, element=meeting.element)
-
-
-def _same_unit(meeting: Meeting, size: int) -> tuple[tuple[int, int], ...]:
-    """The pairs of different threads that are in one aligned unit of `size` threads."""
-    classes: dict[tuple[int, int], None] = {}
-    piece = (1 << size) - 1
-    for first, second in meeting.classes:
-        start = 0
-        while (first | second) >> start:
-            mine, other = first & piece << start, second & piece << start
-            if mine and other and (mine != other or mine & (mine - 1)):
-                classes[mine, other] = None
-            start += size
-    return tuple(classes)
-
-
-_Pairs = tuple[tuple[int, int], ...]
-# Starts of arrays of single units that are compared with one another, at most.
-_MOST_STARTS = 1 << 12
-
-
-def _on_common_bytes(earlier: Access, later: Access) -> _Pairs:
-    """Pairs of sets of threads whose own arrays share bytes."""
-    everyone = (earlier.footprint.threads, later.footprint.threads)
-    found: dict[tuple[int, int], None] = {}
-    for mine, other in product(earlier.roots, later.roots):
-        if mine.overlaps(other):
-            first, second = _by_start(mine.start), _by_start(other.start)
-            if len(first) * len(second) > _MOST_STARTS:
-                return (everyone,)
-            for (start, threads), (begin, others) in product(first.items(), second.items()):
-                if start < begin + other.size and begin < start + mine.size:
-                    found[threads, others] = None
-    return _in_both((everyone,), tuple(found))
-
-
-def _by_start(start: Coefficient) -> dict[int, int]:
-    """The threads by where their arrays start; all of them by one number."""
-    if isinstance(start, int):
-        return {start: -1}
-    found: dict[int, int] = {}
-    for thread, byte in enumerate(start):
-        found[byte] = found.get(byte, 0) | 1 << thread
-    return found
-
-
-def _in_both(first: _Pairs, second: _Pairs) -> _Pairs:
-    """Pairs of different threads that both have."""
-    pairs = ((a & c, b & d) for (a, b), (c, d) in product(first, second))
-    several = (each for each in pairs if all(each) and (each[0] | each[1]).bit_count() > 1)
-    return tuple(dict.fromkeys(several))
-
-
-def _have_common_elements(earlier: Access, later: Access) -> bool:
-    """Whether element i of the one is element i of the other, whatever i."""
-    if len(earlier.roots) > 1 or len(later.roots) > 1:
-        return False
-    mine, other = earlier.roots[0], later.roots[0]
-    return mine.low == other.low and mine.element == other.element > 0
-
-
-def _inside_copies(meeting: Meeting, root: Root) -> Meeting:
-    """Drop pairs of threads whose units have memory of their own, whatever the indices."""
-    own = root.base if isinstance(root.piece, int) else root.piece
-    if isinstance(own, int) or not meeting.classes:
-        return meeting
-    copies: dict[int, int] = {}
-    for thread, first in enumerate(own):
-        copies[first] = copies.get(first, 0) | 1 << thread
-    pairs = (
-        (first & copy, second & copy)
-        for first, second in meeting.classes
-        for copy in copies.values()
-    )
-    classes = dict.fromkeys(
-        (mine, other) for mine, other in pairs if mine and other and (mine | other).bit_count() > 1
-    )
-    return Meeting(classes=tuple(classes), is_exact=meeting.is_exact, element=meeting.element)
-
-
-def _are_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
-    """Whether they lie in two executions of a narrowing whose pieces never meet."""
-    loops = {loop for loop, _ in crossed}
-    return any(
-        mine.is_disjoint and mine.view == other.view and not loops.isdisjoint(mine.loops)
-        for mine in earlier.views
-        for other in later.views
-    )
-
-
 def _is_proved(earlier: Access, later: Access, crossed: Crossings, width: int) -> bool:
     """Whether a prover, if there is one, has shown that the two never meet."""
     if earlier.asked is None or later.asked is None:
@@ -524,16 +412,3 @@ def _is_proved(earlier: Access, later: Access, crossed: Crossings, width: int) -
         ended=between.ended,
     )
     return is_proved(question)
-
-
-def _shared_piece(earlier: Access, later: Access, crossed: Crossings) -> int:
-    """Threads of the smallest piece that both accesses go through in one execution of its
-    narrowing; 0 if there is none below a block."""
-    loops = [loop for loop, _ in crossed]
-    sizes = [
-        mine.size
-        for mine in earlier.views
-        for other in later.views
-        if mine.view == other.view and mine.size and mine.keeps_pieces(loops)
-    ]
-    return min(sizes, default=0)
