@@ -30,7 +30,6 @@ class RecordType(type):
             defaults |= getattr(base, "__defaults__", {})
         namespace["__slots__"] = tuple(f for f in fields if f not in inherited)
         namespace["__fields__"] = (*inherited, *namespace["__slots__"])
-        namespace["__annotated__"] = {field: annotations[field] for field in fields}
         namespace["__defaults__"] = defaults | own_defaults
         namespace["__content__"] = attrgetter(*(namespace["__fields__"] or ("__fields__",)))
         if bases:
@@ -54,7 +53,6 @@ class Record(metaclass=RecordType):
     """
 
     __fields__: ClassVar[tuple[str, ...]]
-    __annotated__: ClassVar[dict[str, str]]
     __defaults__: ClassVar[dict[str, Any]]
     __content__: ClassVar[Callable[[Record], Any]]
 
