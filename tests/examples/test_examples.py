@@ -39,7 +39,7 @@ BARRIERS = {
     "sgemm_tiled": {"bar.sync": 2},
     "sgemm_vectorised": {"bar.sync": 2},
     "sgemm_warp_tiled": {"bar.sync": 2},
-    "tf32_matmul": {"bar.warp.sync": 6},  # two a step: its loop is there twice, and once for the rest
+    "tf32_matmul": {"bar.warp.sync": 6},  # two a step, which is there three times
     "bf16_matmul": {"bar.sync": 3},
     "hopper_matmul": {"bar.sync": 1, "bar.warp.sync": 1},
 }
