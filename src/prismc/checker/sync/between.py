@@ -29,7 +29,8 @@ from prismc.checker.sync.graph import (
     Summary,
 )
 from prismc.checker.sync.grid import Clash
-from prismc.checker.sync.place import Insertion, place_barriers
+from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.straight import Insertion
 from prismc.checker.sync.verify import verify
 from prismc.source.record import Record, replace
 

@@ -1,15 +1,9 @@
-"""What nodes mean to one another: summaries in sequence, side by side, as choices and loops.
-
-`State` goes through a sequence forwards and keeps the accesses that are behind, each with the order
-made since (the dataflow of pending accesses with coverage). Everything larger is built from the
-summaries of its parts, so that each node is looked at once.
-"""
+"""What nodes mean to one another: choices, nodes side by side, and loops, by their summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from prismc.checker.sync.conflicts import Conflict, Conflicts, is_hazard
 from prismc.checker.sync.coverage import NONE, Coverage, both, side_by_side, then
 from prismc.checker.sync.graph import (
     Access,
@@ -21,215 +15,13 @@ from prismc.checker.sync.graph import (
     Flow,
     Pending,
     Sequence,
-    Step,
     Summary,
 )
-from prismc.checker.sync.passage import Passage
-from prismc.checker.sync.plan import AccessKind
 
 NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=())),))
 
-_Key = tuple[int, Crossings]
-
-# So many accesses are looked at one by one.
-_FEW = 16
-
-
-class State:
-    """A path through a sequence of nodes, in code whose units are `units`."""
-
-    def __init__(self, conflicts: Conflicts, units: tuple[int, ...]) -> None:
-        self._conflicts = conflicts
-        self._units = units
-        self._pending: dict[int, dict[_Key, Pending]] = {}
-        self._copied: dict[int, None] = {}  # the memory of copies that are or were behind
-        # The order in which keys of `_pending` first came, and the keys of each access.
-        self._position: dict[_Key, int] = {}
-        self._keys: dict[int, list[_Key]] = {}
-        self._entries: dict[int, Entry] = {}
-        self._exits: dict[Exit, Flow] = {}
-        self._through = NONE
-        # The orders made so far, and how many of them are part of what each access and all of each
-        # memory's know: they are looked at together where the memory is touched again.
-        self._passage = Passage()
-        self._seen: dict[_Key, int] = {}
-        self._fresh: dict[int, int] = {}
-        self._changed: dict[int, None] = {}  # the memory of accesses that are no reads
-        self.is_live = True
-
-    def expect(self, pending: Iterable[Pending]) -> None:
-        """Put accesses behind that are no part of the sequence itself."""
-        for item in pending:
-            self._add(item)
-
-    def copy(self) -> State:
-        """The same place on the path, to go on from in another way."""
-        other = State(self._conflicts, self._units)
-        other._pending = {memory: dict(behind) for memory, behind in self._pending.items()}
-        other._copied = dict(self._copied)
-        other._position = dict(self._position)
-        other._keys = {number: list(keys) for number, keys in self._keys.items()}
-        other._entries, other._exits = dict(self._entries), dict(self._exits)
-        other._through, other.is_live = self._through, self.is_live
-        other._passage, other._seen = self._passage.copy(), dict(self._seen)
-        other._fresh, other._changed = dict(self._fresh), dict(self._changed)
-        return other
-
-    def conflict(self, summary: Summary) -> Conflict | None:
-        """The first access of a node that needs an order after something that is behind."""
-        return next(self.conflicts(summary), None)
-
-    def conflicts(self, summary: Summary) -> Iterator[Conflict]:
-        """All accesses of a node that need an order after something that is behind."""
-        if not self.is_live:
-            return
-        for entry in summary.entries:
-            kind = entry.access.kind
-            for pending in self._near(entry.access):
-                if is_hazard(pending.access.kind, kind):
-                    found = self._conflicts.between(pending, entry, self._units)
-                    if found is not None:
-                        yield found
-
-    def _near(self, access: Access) -> Iterable[Pending]:
-        """What is behind and may meet an access, in the order of the path."""
-        behind = self._beside(access)
-        near = self._conflicts.near(access) if len(behind) > _FEW else None
-        if near is None or len(near) >= len(behind):
-            return behind.values()
-        keys = (key for number in near for key in self._keys.get(number, ()) if key in behind)
-        return [behind[key] for key in sorted(keys, key=self._position.__getitem__)]
-
-    def unfinished(self, summary: Summary) -> Iterator[tuple[Conflict, int]]:
-        """All accesses of a node that touch what copies behind may still be filling or reading,
-        each with the age of the copies' group."""
-        if not self.is_live:
-            return
-        for entry in summary.entries if self._copied else ():
-            memory = self._conflicts.memory_of(entry.access)
-            behind = self._beside(entry.access) if memory in self._copied else {}
-            for pending in behind.values():
-                if is_hazard(pending.access.kind, entry.access.kind):
-                    found = self._conflicts.unfinished(pending, entry)
-                    if found is not None:
-                        queue = pending.access.queue
-                        assert queue is not None
-                        yield found, pending.after.groups(queue).commits - 1
-
-    def barrier(self, order: Coverage) -> None:
-        """All threads of each unit wait for one another here, or what else `order` says happens."""
-        self._through = then(self._through, order)
-        self._passage.add(order)
-
-    def _beside(self, access: Access) -> dict[_Key, Pending]:
-        """What is behind of an access' memory; nothing where all of that only reads, as it does."""
-        memory = self._conflicts.memory_of(access)
-        only_reads = access.kind is AccessKind.READ and memory not in self._changed
-        return {} if only_reads else self._behind(memory)
-
-    def _behind(self, memory: int) -> dict[_Key, Pending]:
-        """What is behind of some memory, with all orders made since."""
-        behind, now = self._pending.get(memory), len(self._passage)
-        if behind is None:
-            return {}
-        if self._fresh.get(memory) != now:
-            self._fresh[memory] = now
-            for key, pending in tuple(behind.items()):
-                if self._seen[key] != now:
-                    self._bring(key, pending, behind)
-        return behind
-
-    def _bring(self, key: _Key, pending: Pending, behind: dict[_Key, Pending]) -> Pending | None:
-        """An access with all orders made since; None, and no longer behind, if it is settled."""
-        order = self._passage.since(self._seen[key])
-        self._seen[key] = len(self._passage)
-        moved = _after(pending, order)
-        if moved is pending:
-            return pending
-        if self._conflicts.is_settled(moved):
-            del behind[key]
-            return None
-        behind[key] = moved
-        return moved
-
-    def apply(self, summary: Summary) -> None:
-        """Go past a node."""
-        if not self.is_live or summary is NOTHING:
-            return
-        self._enter(summary)
-        normal: Flow | None = None
-        for kind, flow in summary.exits:
-            if kind is Exit.NORMAL:
-                normal = flow
-            else:
-                self._leave(kind, flow)
-        if normal is None:
-            self.is_live = False
-            return
-        if not normal.through.is_nothing:
-            self.barrier(normal.through)
-        for pending in normal.pending:
-            self._add(pending)
-
-    def cross(self, loop: int) -> None:
-        """Take the back edge of a loop: all that is behind lies in the previous iteration."""
-        behind = self.behind()
-        self._pending, self._copied, self._changed, self._fresh = {}, {}, {}, {}
-        for item in behind:
-            self._add(crossed(item, loop, Crossing.PREVIOUS))
-
-    def behind(self) -> tuple[Pending, ...]:
-        """The accesses that are behind here."""
-        return tuple(item for memory in self._pending for item in self._behind(memory).values())
-
-    def summary(self) -> Summary:
-        """The sequence as one node."""
-        exits = dict(self._exits)
-        if self.is_live:
-            exits[Exit.NORMAL] = Flow(through=self._through, pending=self.behind())
-        return Summary(entries=tuple(self._entries.values()), exits=tuple(exits.items()))
-
-    def _enter(self, summary: Summary) -> None:
-        if self._conflicts.is_complete(self._through):
-            return
-        for entry in summary.entries:
-            before = then(self._through, entry.before)
-            if self._conflicts.is_complete(before):
-                continue
-            known = self._entries.get(entry.access.number)
-            if known is not None:
-                before = both(known.before, before)
-            if known is None or known.before != before:
-                is_same = before is entry.before
-                self._entries[entry.access.number] = (
-                    entry if is_same else Entry(access=entry.access, before=before)
-                )
-
-    def _leave(self, kind: Exit, flow: Flow) -> None:
-        pending = [_after(item, flow.through) for item in self.behind()]
-        leaving = Flow(through=then(self._through, flow.through), pending=(*pending, *flow.pending))
-        known = self._exits.get(kind)
-        self._exits[kind] = leaving if known is None else _either([known, leaving])
-
-    def _add(self, pending: Pending) -> None:
-        if self._conflicts.is_settled(pending):
-            return
-        memory = self._conflicts.memory_of(pending.access)
-        behind = self._pending.setdefault(memory, {})
-        if pending.access.queue is not None:
-            self._copied[memory] = None
-        if pending.access.kind is not AccessKind.READ:
-            self._changed[memory] = None
-        key = (pending.access.number, pending.crossed)
-        known = behind.get(key)
-        if known is not None and self._seen[key] != len(self._passage):
-            known = self._bring(key, known, behind)
-        if known is not pending:
-            behind[key] = pending if known is None else _merged(known, pending)
-        self._seen[key] = len(self._passage)
-        if key not in self._position:
-            self._position[key] = len(self._position)
-            self._keys.setdefault(key[0], []).append(key)
+# One access that is behind, by its number and the loops crossed since.
+Key = tuple[int, Crossings]
 
 
 def crossed(pending: Pending, loop: int, how: Crossing) -> Pending:
@@ -264,24 +56,6 @@ def is_alone(nodes: Sequence) -> bool:
     return len(nodes) == 1 and not isinstance(nodes[0], Arms)
 
 
-def in_sequence(conflicts: Conflicts, summaries: Iterable[Summary]) -> Summary:
-    """Nodes one after the other, with nothing between them."""
-    state = State(conflicts, ())
-    for summary in summaries:
-        state.apply(summary)
-    return state.summary()
-
-
-def step_summary(conflicts: Conflicts, step: Step) -> Summary:
-    """A step's events one after the other."""
-    known = conflicts.steps.get(step)
-    if known is None:
-        events = [event if isinstance(event, Summary) else touch(event) for event in step.events]
-        known = in_sequence(conflicts, events) if events else NOTHING
-        conflicts.steps[step] = known
-    return known
-
-
 def either_of(summaries: Iterable[Summary]) -> Summary:
     """One of several nodes: what any of them does, the order that all of them make."""
     entries: dict[int, Entry] = {}
@@ -292,7 +66,7 @@ def either_of(summaries: Iterable[Summary]) -> Summary:
             flows.setdefault(kind, []).append(flow)
     return Summary(
         entries=tuple(entries.values()),
-        exits=tuple((kind, _either(found)) for kind, found in flows.items()),
+        exits=tuple((kind, either(found)) for kind, found in flows.items()),
     )
 
 
@@ -312,24 +86,18 @@ def side_by_side_of(summaries: Iterable[Summary]) -> Summary:
     return Summary(entries=tuple(entries.values()), exits=((Exit.NORMAL, flow),))
 
 
-def iteration_of(conflicts: Conflicts, test: Summary, body: Summary) -> Summary:
-    """One iteration of a loop: its test, then its body."""
-    return body if test is NOTHING else in_sequence(conflicts, (test, body))
-
-
 def repeated(iteration: Summary, loop: int) -> tuple[Pending, ...]:
     """What is behind when a new iteration starts: of the one before, and of those before that."""
     ends = [flow for kind, flow in iteration.exits if kind in (Exit.NORMAL, Exit.CONTINUE)]
     if not ends:
         return ()
-    whole = _either(ends)
+    whole = either(ends)
     last = [crossed(item, loop, Crossing.PREVIOUS) for item in whole.pending]
-    older = [crossed(_after(i, whole.through), loop, Crossing.EARLIER) for i in whole.pending]
+    older = [crossed(ordered(i, whole.through), loop, Crossing.EARLIER) for i in whole.pending]
     return (*last, *older)
 
 
 def loop_of(
-    conflicts: Conflicts,
     test: Summary,
     iteration: Summary,
     loop: int,
@@ -352,7 +120,7 @@ def loop_of(
     exits = [(Exit.NORMAL, leaving), (Exit.RETURN, returning)]
     return Summary(
         entries=iteration.entries,
-        exits=tuple((kind, _ended(_either(flows), loop)) for kind, flows in exits if flows),
+        exits=tuple((kind, _ended(either(flows), loop)) for kind, flows in exits if flows),
     )
 
 
@@ -363,7 +131,7 @@ def _followed(flow: Flow, test: Summary) -> Flow:
         return flow
     return Flow(
         through=then(flow.through, after.through),
-        pending=(*(_after(item, after.through) for item in flow.pending), *after.pending),
+        pending=(*(ordered(item, after.through) for item in flow.pending), *after.pending),
     )
 
 
@@ -380,27 +148,30 @@ def _gather(entries: dict[int, Entry], summary: Summary) -> None:
         entries[entry.access.number] = entry
 
 
-def _either(flows: list[Flow]) -> Flow:
+def either(flows: list[Flow]) -> Flow:
+    """One of several flows: what any of them leaves behind, the order that all of them make."""
     if len(flows) == 1:
         return flows[0]
     through = flows[0].through
     for flow in flows[1:]:
         through = both(through, flow.through)
-    merged: dict[_Key, Pending] = {}
+    found: dict[Key, Pending] = {}
     for flow in flows:
         for item in flow.pending:
             key = (item.access.number, item.crossed)
-            known = merged.get(key)
-            merged[key] = item if known is None else _merged(known, item)
-    return Flow(through=through, pending=tuple(merged.values()))
+            known = found.get(key)
+            found[key] = item if known is None else merged(known, item)
+    return Flow(through=through, pending=tuple(found.values()))
 
 
-def _merged(first: Pending, second: Pending) -> Pending:
+def merged(first: Pending, second: Pending) -> Pending:
+    """One access that is behind on two ways: with the order that both make."""
     after = both(first.after, second.after)
     return Pending(access=first.access, after=after, crossed=first.crossed)
 
 
-def _after(pending: Pending, order: Coverage) -> Pending:
+def ordered(pending: Pending, order: Coverage) -> Pending:
+    """An access that is behind, once `order` is made."""
     if not pending.access.is_async:
         order = order.of_accesses()
     if order.is_nothing:

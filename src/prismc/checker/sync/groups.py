@@ -25,7 +25,8 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
-from prismc.checker.sync.place import Planned, place_barriers
+from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.straight import Planned
 from prismc.checker.sync.waits import (
     is_tried,
     summary_of,

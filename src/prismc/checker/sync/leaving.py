@@ -16,9 +16,9 @@ from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Graph, Leave, Node, Reach, Root, Step, nodes_in
 from prismc.checker.sync.loads import regions_of
 from prismc.checker.sync.passing import Passing, with_moved
-from prismc.checker.sync.place import Insertion
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier, orders_of
+from prismc.checker.sync.straight import Insertion
 from prismc.checker.sync.verify import verify
 from prismc.source.record import replace
 

@@ -8,12 +8,14 @@ itself without a barrier where its pieces are shown to be apart, as figure 6 tak
 
 from __future__ import annotations
 
+from prismc.checker.sync.circle import Circle
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.graph import Access, Crossings, Entry, Graph, Node, Pending
 from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.near import known_elements
-from prismc.checker.sync.place import Circle, Gap, Gaps, Insertion, Planned, place_barriers
+from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.straight import Gap, Gaps, Insertion, Planned
 from prismc.checker.sync.units import share_view
 from prismc.source.record import replace
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Coverage, barrier, first_thread
 from prismc.checker.sync.graph import Graph, Node
-from prismc.checker.sync.place import Insertion
+from prismc.checker.sync.straight import Insertion
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import Record

@@ -28,7 +28,6 @@ from prismc.checker.sync.leaving import plan_leaving
 from prismc.checker.sync.loads import load_barriers, with_equal_arrivals
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
-from prismc.checker.sync.place import Planned as Placed
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.product_fences import plan_product_fences
 from prismc.checker.sync.project import copied_barriers, projected_loops, projected_tails
@@ -45,6 +44,7 @@ from prismc.checker.sync.report import (
 )
 from prismc.checker.sync.settings import DEFAULT_SETTINGS, Placement, SyncSettings
 from prismc.checker.sync.split import Arrive, free_bit, outside
+from prismc.checker.sync.straight import Planned as Placed
 from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.sync.weight import Work, loops_with_early_ends

@@ -13,16 +13,12 @@ from itertools import combinations
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Coverage
 from prismc.checker.sync.flow import (
-    State,
     either_of,
-    in_sequence,
     is_alone,
-    iteration_of,
     leave,
     loop_of,
     repeated,
     side_by_side_of,
-    step_summary,
     through_only,
     touch,
 )
@@ -40,6 +36,7 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
+from prismc.checker.sync.path import State, in_sequence, iteration_of, step_summary
 from prismc.checker.sync.units import share_view
 from prismc.source.record import Record
 
@@ -133,7 +130,7 @@ class _Walk:
         start.expect(head.pending)
         start.expect(repeated(iteration, node.loop))
         self.found += start.conflicts(iteration)
-        whole = loop_of(self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends)
+        whole = loop_of(test, iteration, node.loop, runs=node.runs, ends=node.ends)
         return in_sequence(self._conflicts, (head, whole))
 
     def _step(self, step: Step, region: Region) -> Summary:

@@ -14,15 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from prismc.checker.sync.conflicts import Conflict, Conflicts, Looked
 from prismc.checker.sync.coverage import BULK_WRITES, NONE, Coverage, Queue, then, wait
 from prismc.checker.sync.flow import (
-    State,
     either_of,
-    in_sequence,
-    iteration_of,
     leave,
     loop_of,
     repeated,
     side_by_side_of,
-    step_summary,
     through_only,
 )
 from prismc.checker.sync.graph import (
@@ -42,6 +38,7 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
+from prismc.checker.sync.path import State, in_sequence, iteration_of, step_summary
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.split import Loads
 from prismc.hardware.asynchronous import Completion
@@ -234,7 +231,7 @@ class _Walk:
             if len(longer) == len(nodes):
                 break
             nodes, body = self._sequence(longer, region, test.pending)
-        whole = loop_of(self._conflicts, test, iteration, node.loop, runs=node.runs, ends=node.ends)
+        whole = loop_of(test, iteration, node.loop, runs=node.runs, ends=node.ends)
         return replace(node, body=nodes), in_sequence(self._conflicts, (head, whole))
 
 
