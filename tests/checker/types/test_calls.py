@@ -189,13 +189,13 @@ def helper(n: int) -> int:
 def device(n: int) -> int:
     return n
 
-def bad(n: int @ thread[1], p: ptr(int)) -> int @ thread[1]:  #! P0356 P0356
-    a: int = id(thread[1])  #! P0356
-    b: int = count(thread[1])  #! P0356
-    c: int = device(n)  #! P0356
-    p[0] = 1  #! P0356
-    shared S: f32[4]  #! P0356
-    group thread[1]:  #! P0356
+def bad(n: int @ thread[1], p: ptr(int)) -> int @ thread[1]:  #! P0356
+    a: int = id(thread[1])
+    b: int = count(thread[1])
+    c: int = device(n)
+    p[0] = 1
+    shared S: f32[4]
+    group thread[1]:
         pass
     return a + b + c
 

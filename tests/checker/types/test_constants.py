@@ -314,3 +314,49 @@ const M: int = ones(31)  #! P0310
 def f() -> int:
     return ones(32)
 """)
+
+
+def test_why_a_call_has_no_value() -> None:
+    """What its function does is told; a function with problems of its own is told only there."""
+    done = assert_marked("""
+def shifted(i: int) -> int:
+    return 1 << i
+def part(i: int) -> int:
+    return 64 / i
+def whole(x: f32) -> int:
+    return int(x * 1e20)
+def endless(i: int) -> int:
+    while i > 0:
+        i = 1
+    return i
+def wrong(a: bool) -> int:
+    return 1 if a > false else 0  #! P0303
+def beside(i: int) -> int:
+    return wrong(i == 1)
+
+const A: int = shifted(40) + 1  #! P0310
+const B: int = part(0)  #! P0310
+const C: int = whole(2.0)  #! P0310
+const D: int = endless(1)  #! P0310
+const E: int = wrong(true)
+const F: int = beside(3)
+
+@requires(block[1], thread[64])
+def f():
+    shared S: int[64] layout beside
+    shared T: int[64] layout shifted  #! P0319
+    shared U: int[64] layout part  #! P0319
+    shared V: int[E] layout beside
+""")
+    told = {
+        (problem.shown_label() if problem.code == "P0310" else problem.shown_message())
+        for problem in done.problems
+    }
+    assert told >= {
+        "`shifted` shifts 32 bits by 40",
+        "`part` divides by zero",
+        "`whole` converts 2.0000000400817547e+20 to i32",
+        "`endless` takes more than 100,000 steps",
+        "`shifted` maps element 6 to 64, no place in 0 .. 63",
+        "`part` divides by zero for element 0",
+    }

@@ -14,6 +14,7 @@ from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
     StoreThroughConst,
 )
+from prismc.checker.types.evaluate import REFUSED
 from prismc.checker.types.generics import is_expression_function
 from prismc.checker.types.layouts import Layouts
 from prismc.checker.types.model import (
@@ -242,6 +243,8 @@ class Calls(Layouts):
             value = self.program.evaluate(instance, known)
             if value is not None:
                 return self.constant(span, type_, value)
+            if self.program.why_unknown(instance, known) == REFUSED:
+                return self.refused(span)
         return typed.Call(
             id=self.id(),
             span=span,

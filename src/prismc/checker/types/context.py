@@ -104,6 +104,9 @@ class Program(Protocol):
     def evaluate(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
         """What an expression function gives for constants; None if that is not known."""
 
+    def why_unknown(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> str:
+        """What the function does for which `evaluate` gave None; REFUSED if it was refused."""
+
     def symbol_of(self, callee: typed.Instance) -> Symbol: ...
 
     def swizzle(self, swizzle: Swizzle, size: int, at: Span) -> Layout:

@@ -13,7 +13,6 @@ from prismc.checker.types.errors import (
     NotConstant,
     TypeMismatch,
 )
-from prismc.checker.types.evaluate import MOST_STEPS
 from prismc.checker.types.model import (
     BOOLEAN,
     ERROR,
@@ -153,17 +152,28 @@ class Conversions(Context):
             return None
         if isinstance(value, typed.Constant):
             return value
-        variable = _variable_in(value)
-        self.report(
-            NotConstant(
-                at=value.span,
-                what=what,
-                name=f"`{variable.name}`" if variable else "this",
-                reason=_why_unknown(value),
-                related=_declared_note(variable) if variable else (),
-            )
-        )
+        self.report(self._not_constant(value, what))
         return None
+
+    def _not_constant(self, value: typed.Expression, what: str) -> NotConstant:
+        """A call with constants would be known, had its evaluation come to an end."""
+        variable = _variable_in(value)
+        problem = NotConstant(
+            at=value.span,
+            what=what,
+            name=f"`{variable.name}`" if variable else "this",
+            reason="known only at run time",
+            related=_declared_note(variable) if variable else (),
+        )
+        for call in expressions_in(value):
+            if not isinstance(call, typed.Call) or call.callee.kind is not _EXPRESSION:
+                continue
+            known = [one.value for one in call.arguments if isinstance(one, typed.Constant)]
+            if len(known) == len(call.arguments) and isinstance(call.type, ScalarType):
+                name, why = call.callee.name, self.program.why_unknown(call.callee, tuple(known))
+                advice = f"mend `{name}`, or write a constant or a literal instead of the call"
+                return replace(problem, reason=f"`{name}` {why}", advice=advice)
+        return problem
 
     def constant_integer(self, node: ast.Expression, what: str) -> int | None:
         """An integer that must be known now, or None after reporting."""
@@ -185,6 +195,9 @@ class Conversions(Context):
     def note(self, at: Span, message: str) -> tuple[Related, ...]:
         """A second place, as problems take them."""
         return (Related(at=at, message=message),)
+
+
+_EXPRESSION = typed.InstanceKind.EXPRESSION
 
 
 def root_variable(value: typed.Expression) -> typed.Variable | None:
@@ -221,16 +234,6 @@ def _variable_in(value: typed.Expression) -> typed.Variable | None:
         if isinstance(part, typed.Read | typed.Slot):
             return part.variable
     return None
-
-
-def _why_unknown(value: typed.Expression) -> str:
-    """A call with constants would be known, had its evaluation come to an end."""
-    if not isinstance(value, typed.Call) or value.callee.kind is not typed.InstanceKind.EXPRESSION:
-        return "known only at run time"
-    if not all(isinstance(argument, typed.Constant) for argument in value.arguments):
-        return "known only at run time"
-    name = value.callee.name
-    return f"`{name}` has no result within {MOST_STEPS:,} steps, or none before a run"
 
 
 def _compared(node: ast.Expression, type_: Type) -> tuple[Fix, ...]:

@@ -67,7 +67,7 @@ class Elaboration:
         self._waiting: list[FunctionElaborator] = []
         self._finished: dict[typed.Instance, FunctionElaborator] = {}
         self._bodies: dict[typed.Instance, typed.Body] = {}
-        self._evaluator = Evaluator(self._bodies)
+        self._evaluator = Evaluator(self._bodies, self._is_refused)
         self._taken: set[str] = set()
         self._swizzles: dict[tuple[Swizzle, int], Layout] = {}
         self._constants = ModuleConstants(self, graph, defines)
@@ -191,6 +191,9 @@ class Elaboration:
     def evaluate(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
         return self._evaluator.value(callee, arguments)
 
+    def why_unknown(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> str:
+        return self._evaluator.reason(callee, arguments)
+
     def swizzle(self, swizzle: Swizzle, size: int, at: Span) -> Layout:
         if (swizzle, size) not in self._swizzles:
             symbol = self._free_name(f"{swizzle.name}_{8 * size}")
@@ -281,6 +284,9 @@ class Elaboration:
     def _drain(self) -> None:
         while self._waiting:
             self._finish(self._waiting.pop(0))
+
+    def _is_refused(self, instance: typed.Instance) -> bool:
+        return instance in self._finished and self._finished[instance].is_failed
 
     def _finish(self, elaborator: FunctionElaborator) -> None:
         assert elaborator.instance is not None

@@ -103,11 +103,12 @@ class NotConstant(Problem):
     title = "not known while compiling"
     message = "{what} must be a compile-time constant, and {name} is not"
     label = "{reason}"
-    help_text = "use a `const`, a generic parameter or a literal"
+    help_text = "{advice}"
 
     what: str
     name: str
     reason: str
+    advice: str = "use a `const`, a generic parameter or a literal"
 
 
 class ConstantDivisionByZero(Problem):

@@ -22,8 +22,18 @@ MOST_STEPS = 100_000
 MOST_STEPS_TOGETHER = 5 * MOST_STEPS
 
 
+REFUSED = ""
+
+
 class NotKnown(Exception):
-    """The value depends on more than the arguments, or takes too long to find."""
+    """The value depends on more than the arguments, or takes too long to find.
+
+    `reason` is what the function does, REFUSED where its body has a problem of its own.
+    """
+
+    def __init__(self, reason: str = "does what only a run can") -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 Values = dict[typed.Variable, Number]
@@ -44,33 +54,49 @@ _Operation = Callable[[Number, Number], Number]
 
 
 class Evaluator:
-    """Evaluations of one program. `bodies` are those of finished expression functions."""
+    """Evaluations of one program. `bodies` are those of finished expression functions;
+    `is_refused` tells which of them have problems."""
 
-    def __init__(self, bodies: dict[typed.Instance, typed.Body]) -> None:
+    def __init__(
+        self,
+        bodies: dict[typed.Instance, typed.Body],
+        is_refused: Callable[[typed.Instance], bool],
+    ) -> None:
         self._bodies = bodies
+        self._is_refused = is_refused
         self._found: dict[tuple[object, ...], Number] = {}
+        self._reasons: dict[tuple[object, ...], str] = {}
         self._actions: dict[typed.Instance, _Action] = {}
         self._steps = 0
         self._steps_before = 0
 
     def value(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number | None:
         """The result of a call; None if it is not known or takes too long to find."""
-        # 0.0 and -0.0 are equal and not the same.
-        key = (callee, *map(repr, arguments))
+        key = _key(callee, arguments)
         if key in self._found:
             return self._found[key]
         self._steps = 0
         try:
             return self._found.setdefault(key, self._call(callee, arguments))
-        except (NotKnown, RecursionError):
-            return None
+        except NotKnown as unknown:
+            self._reasons[key] = unknown.reason
+        except RecursionError:
+            self._reasons[key] = "calls itself too often"
         finally:
             self._steps_before += self._steps
+        return None
+
+    def reason(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> str:
+        """Why `value` of the same call is None: what the function does, or REFUSED."""
+        return self._reasons[_key(callee, arguments)]
 
     def _step(self) -> None:
         self._steps += 1
-        if self._steps > MOST_STEPS or self._steps_before + self._steps > MOST_STEPS_TOGETHER:
-            raise NotKnown
+        if self._steps > MOST_STEPS:
+            raise NotKnown(f"takes more than {MOST_STEPS:,} steps")
+        if self._steps_before + self._steps > MOST_STEPS_TOGETHER:
+            most = f"{MOST_STEPS_TOGETHER:,}"
+            raise NotKnown(f"takes the program past {most} steps of functions while compiling")
 
     def _call(self, callee: typed.Instance, arguments: tuple[Number, ...]) -> Number:
         """The result of a call.
@@ -80,8 +106,12 @@ class Evaluator:
         run = self._actions.get(callee)
         if run is None:
             body = self._bodies.get(callee)
-            if body is None or len(callee.results) != 1:
+            if body is None:  # it is being made, so that it calls itself
+                raise NotKnown(REFUSED)
+            if len(callee.results) != 1:
                 raise NotKnown
+            if self._is_refused(callee):
+                raise NotKnown(REFUSED)
             run = self._actions[callee] = self._statements(body.statements)
         left = run(dict(zip(callee.parameters, arguments, strict=True)))
         if left is None or left.value is None:
@@ -160,7 +190,7 @@ class Evaluator:
         def run(values: Values) -> _Left | None:
             first, end, stride = int(start(values)), int(stop(values)), int(step(values))
             if stride == 0 or (stride < 0 and not counts_down):
-                raise NotKnown  # at run time a step that is not constant counts up
+                raise NotKnown(f"steps by {stride}")  # one that is not constant counts up
             for index in range(first, end, stride):
                 values[loop.variable] = index
                 self._step()
@@ -198,6 +228,11 @@ class Evaluator:
                 return lambda values: self._call(callee, tuple(one(values) for one in inputs))
             case _:
                 return _unknown
+
+
+def _key(callee: typed.Instance, arguments: tuple[Number, ...]) -> tuple[object, ...]:
+    """A call; 0.0 and -0.0 are equal and not the same."""
+    return (callee, *map(repr, arguments))
 
 
 def _unknown(values: Values) -> NoReturn:
@@ -251,7 +286,7 @@ def _converted(value: _Value, target: Scalar | None) -> _Value:
     def converted(values: Values) -> Number:
         number = value(values)
         if not is_convertible(number, target):
-            raise NotKnown
+            raise NotKnown(f"converts {number} to {target.name}")
         return convert(number, target)
 
     return converted
@@ -272,9 +307,9 @@ def _operation(sign: str, of: Type) -> _Operation:
 
     def operate(left: Number, right: Number) -> Number:
         if sign in ("/", "%") and right == 0:
-            raise NotKnown
+            raise NotKnown("divides by zero")
         if sign in ("<<", ">>") and not 0 <= right < bits:
-            raise NotKnown
+            raise NotKnown(f"shifts {bits} bits by {right}")
         return fold_integers(sign, int(left), int(right), scalar)
 
     return operate

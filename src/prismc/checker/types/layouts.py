@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.context import UNKNOWN, Given, Layout, Unknown
+from prismc.checker.types.evaluate import REFUSED
 from prismc.checker.types.generics import Generics, is_expression_function
 from prismc.checker.types.layout_errors import BadLayout, BadTensorMap
 from prismc.checker.types.model import INT, ArrayType, PointerType, size_of
@@ -36,7 +37,10 @@ class Layouts(Generics):
         if instance is None:
             return None
         reason, run = self._judged(instance, array.length)
-        if reason:
+        if reason == REFUSED:
+            self.is_failed = True
+            return None
+        if reason is not None:
             self.report(
                 BadLayout(
                     at=node.span,
@@ -120,7 +124,7 @@ class Layouts(Generics):
             return None
         return self.instance_of(symbol, (), node.span)
 
-    def _judged(self, instance: typed.Instance, count: int) -> tuple[str, int]:
+    def _judged(self, instance: typed.Instance, count: int) -> tuple[str | None, int]:
         """What is wrong with a layout of `count` elements, and how many stay side by side."""
         types = [parameter.type for parameter in instance.parameters]
         if types != [INT] or [result.type for result in instance.results] != [INT]:
@@ -130,15 +134,18 @@ class Layouts(Generics):
         places: list[int] = []
         for index in range(count):
             place = self.program.evaluate(instance, (index,))
-            if place is None or not 0 <= int(place) < count:
-                return f"maps element {index} to no place in 0 .. {count - 1}", 1
+            if place is None:
+                why = self.program.why_unknown(instance, (index,))
+                return why and f"{why} for element {index}", 1
+            if not 0 <= int(place) < count:
+                return f"maps element {index} to {place}, no place in 0 .. {count - 1}", 1
             places.append(int(place))
         seen: dict[int, int] = {}
         for index, place in enumerate(places):
             if place in seen:
                 return f"maps elements {seen[place]} and {index} to the same place", 1
             seen[place] = index
-        return "", _run(places)
+        return None, _run(places)
 
     def given_by(self, nodes: tuple[ast.Expression, ...]) -> tuple[Given, ...]:
         """What is known of the memory behind a call's arguments; nothing at all where none of them
