@@ -277,7 +277,7 @@ class Conflicts:
         found = self._compare_places(earlier, later, crossed, width)
         is_local = all(root.is_local for root in (*earlier.roots, *later.roots))
         is_local = not is_far and (is_local or Reach.BLOCK in reaches)
-        if not is_local or not 0 < self.block < width:
+        if not is_local or not 0 < self.block < self._everyone.bit_count():
             return found
         classes = same_unit(found, self.block)
         return Meeting(classes=classes, is_exact=found.is_exact, element=found.element)
