@@ -22,10 +22,11 @@ __device__ __forceinline__ void load(unsigned to, const TensorMap& map, int x, i
         : "memory");
 }
 
-// Rows of 128 bytes in the swizzle of 128, eight rows every 1024 bytes. Descriptors count in 16 bytes.
-__device__ __forceinline__ unsigned long long matrix(unsigned address)
+// Rows of 128 bytes in the swizzle of 128, eight rows every 1024 bytes. Descriptors count in 16 bytes;
+// the lower half, which holds the address, is added up in 32 bits.
+__device__ __forceinline__ unsigned long long matrix(unsigned start)
 {
-    return 0x4000004000010000ull | address >> 4;
+    return 0x4000004000000000ull | start;
 }
 
 #define FOUR(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
@@ -63,10 +64,9 @@ extern "C" __global__ __launch_bounds__(384, 1) void hopper_matmul(
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
-    int slot = 0;
-    unsigned parity = 0;
+    unsigned slot = 0, parity = 0;
     auto advance = [&] {
-        if (++slot == SLOTS) slot = 0, parity ^= 1;
+        slot = (slot + 1) % SLOTS, parity ^= slot == 0;
     };
     if (t >= 256) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -87,7 +87,8 @@ extern "C" __global__ __launch_bounds__(384, 1) void hopper_matmul(
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     // All threads of a warp hold the same: it may go into uniform registers.
     const int group = __shfl_sync(~0u, t / 128, 0);
-    const unsigned long long a = matrix(As + group * 64 * DEPTH * 2), b = matrix(Bs);
+    const unsigned first = 0x10000 + As / 16, a = first + group * (64 * DEPTH / 8);
+    const unsigned b = first + SLOTS * (BYTES / 16);
     float acc[64] = {};
 #pragma unroll 1
     for (int step = 0; step < steps; ++step, advance()) {
@@ -95,7 +96,8 @@ extern "C" __global__ __launch_bounds__(384, 1) void hopper_matmul(
         asm volatile("wgmma.fence.sync.aligned;" : ALL(acc)::"memory");
 #pragma unroll
         for (int k = 0; k < DEPTH; k += 16)
-            wgmma(acc, a + (slot * (BYTES / 16) + k / 8), b + (slot * (BYTES / 16) + k / 8));
+            wgmma(acc, matrix(a + slot * (BYTES / 16) + k / 8),
+                  matrix(b + slot * (BYTES / 16) + k / 8));
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         // The products of the step before are done: its slot is free.
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");

@@ -21,9 +21,9 @@ xor_eq
 # Variables, types and functions that the generated text uses or that CUDA declares beforehand with
 # a macro's force: a local name must not hide them.
 _CUDA = """
-threadIdx blockIdx blockDim gridDim warpSize smem min max abs llabs fabs fabsf fmin fminf fmax fmaxf
-assert printf NULL EOF NAN INFINITY HUGE_VAL M_PI M_E INT_MAX INT_MIN UINT_MAX CHAR_BIT RAND_MAX
-errno stdin stdout stderr linux unix i386 dim3 main f16 bf16 tf32 f8e4m3 f8e5m2 bits_as
+threadIdx blockIdx blockDim gridDim warpSize smem smem_start min max abs llabs fabs fabsf fmin fminf
+fmax fmaxf assert printf NULL EOF NAN INFINITY HUGE_VAL M_PI M_E INT_MAX INT_MIN UINT_MAX CHAR_BIT
+RAND_MAX errno stdin stdout stderr linux unix i386 dim3 main f16 bf16 tf32 f8e4m3 f8e5m2 bits_as
 """
 
 # Functions that CUDA declares with C linkage or builds in: no kernel can have such a symbol.
@@ -55,8 +55,9 @@ _PARTS = """
 TensorMap bf16_add bf16_from_f32 bf16_mul bf16_sub bits_as cluster_barrier f16_add f16_from_f32
 f16_mul f16_sub f32_from_bf16 f32_from_f16 f32_from_f8e4m3 f32_from_f8e5m2 f32_from_tf32
 f32_odd_f64 f32_odd_i32 f32_odd_i64 f32_odd_u32 f32_odd_u64 f8e4m3_from_f32 f8e5m2_from_f32
-grid_barrier last_block matrix_at mbarrier_arrive mbarrier_arrive_copies mbarrier_arrive_far
-mbarrier_expect mbarrier_init mbarrier_sync mbarrier_wait mbarrier_wait_far tf32_from_f32
+grid_barrier kept_address last_block matrix_at mbarrier_arrive mbarrier_arrive_copies
+mbarrier_arrive_far mbarrier_expect mbarrier_init mbarrier_sync mbarrier_wait mbarrier_wait_far
+tf32_from_f32
 """
 
 # What a variable cannot be called.

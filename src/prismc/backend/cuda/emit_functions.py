@@ -24,6 +24,7 @@ from prismc.backend.cuda_module import KernelEntry, KernelParameter
 from prismc.hardware.scalars import Scalar
 from prismc.hardware.symbols import TAKEN_SYMBOLS
 from prismc.ir.core import Function, Module, Value, walk
+from prismc.ir.ops.memory import Descriptor
 from prismc.ir.types import ArrayType, MapType, PointerType, ScalarType, VectorType
 from prismc.source.files import Files
 from prismc.source.record import Record
@@ -59,6 +60,7 @@ class _ModuleWriter:
         self._needed: set[str] = set()
         self._scalars, self._vectors = _types_of(module)
         self._taken = _taken(self._vectors)
+        self._has_matrices = _has_matrices(module)
         kernels = {one.symbol for one in module.functions if one.is_kernel}
         names = Scopes(self._taken | TAKEN_SYMBOLS | kernels)
         self._names = {
@@ -112,13 +114,16 @@ class _ModuleWriter:
         if not function.shared:
             return
         aligned = f"__shared__ __align__({max(function.alignment, 1)})"
+        name = f"{SHARED_NAME}_start" if self._has_matrices else SHARED_NAME
         if self._is_dynamic(function):
-            self._writer.line(
-                f"// A launch gives {function.shared} bytes of dynamic shared memory."
-            )
-            self._writer.line(f"extern {aligned} unsigned char {SHARED_NAME}[];")
+            launch = f"// A launch gives {function.shared} bytes of dynamic shared memory."
+            self._writer.line(launch)
+            self._writer.line(f"extern {aligned} unsigned char {name}[];")
         else:
-            self._writer.line(f"{aligned} unsigned char {SHARED_NAME}[{function.shared}];")
+            self._writer.line(f"{aligned} unsigned char {name}[{function.shared}];")
+        if self._has_matrices:
+            kept = f"{self._need('kept_address')}({name})"
+            self._writer.line(f"unsigned char *{SHARED_NAME} = {kept};")
 
     def _is_dynamic(self, function: Function) -> bool:
         return function.shared > self._static_shared
@@ -137,6 +142,14 @@ class _ModuleWriter:
             cooperative=function.launch.cooperative,
             conditions=function.conditions,
         )
+
+
+def _has_matrices(module: Module) -> bool:
+    """Whether the engines of Tensor Cores read matrices from shared memory, whose descriptors and
+    mbarriers need its address in each turn of a loop."""
+    return any(
+        isinstance(op, Descriptor) for function in module.functions for op in walk(function.body)
+    )
 
 
 def _taken(vectors: tuple[VectorType, ...]) -> frozenset[str]:

@@ -10,10 +10,22 @@ from prismc.backend.cuda.expression import Expression
 from prismc.backend.cuda.frame import Frame
 from prismc.ir.core import Op, Value
 from prismc.ir.ops import mbarrier
+from prismc.ir.ops.arithmetic import Binary, BinaryOperator, Constant
 
 
 def _place(frame: Frame, base: Value, index: Value) -> Expression:
-    return cpp.prefix("&", cpp.index(frame.value(base), frame.value(index)))
+    """The address of an mbarrier. In a ring it is the first one's, and the slot behind: the CUDA
+    compilers then put the constant into the instruction."""
+    start, add = frame.value(base), frame.sites.definers.get(index)
+    if (
+        isinstance(add, Binary)
+        and add.operator is BinaryOperator.ADD
+        and index in frame.inlining.inlined
+        and isinstance(frame.sites.definers.get(add.right), Constant)
+    ):
+        first = cpp.prefix("&", cpp.index(start, frame.value(add.right)))
+        return cpp.binary(first, "+", frame.value(add.left))
+    return cpp.prefix("&", cpp.index(start, frame.value(index)))
 
 
 def _init(frame: Frame, op: mbarrier.MbarrierInit) -> None:

@@ -56,6 +56,16 @@ _MATRIX_IN_BLOCK, _MATRIX_IN_CLUSTER = (
     for units in ("(address >> 4)", "(address >> 4 & 0x3fffu)")
 )
 
+# The address of shared memory in a register, whose value the CUDA compilers do not know. It takes
+# three instructions from sm_90 on, the block's place in its cluster among them, which they would
+# rather repeat in each turn of a loop than keep.
+_KEPT_ADDRESS = function(
+    "unsigned char *kept_address(unsigned char *shared)",
+    "unsigned int address = (unsigned int)__cvta_generic_to_shared(shared);",
+    'asm("" : "+r"(address));',
+    "return (unsigned char *)__cvta_shared_to_generic(address);",
+)
+
 # A cooperative launch has memory of its own for this, whose address the driver puts into two
 # registers; its second word is the barrier. The blocks' arrivals add up to 2^31, so that the last
 # one turns over the highest bit, and the others are 0 again. (PTX ISA, "%envreg<32>", "Memory
@@ -292,6 +302,7 @@ def helpers_for(target: Target, *, has_clusters: bool = False) -> dict[str, Help
         {"bits_as": Helper(text=_BITS_AS), "__assertfail": Helper(text=_ASSERT_FAIL)}
         | {"last_block": Helper(text=_LAST_BLOCK)}
         | {"TensorMap": Helper(text=_TENSOR_MAP), "matrix_at": Helper(text=matrix_at)}
+        | {"kept_address": Helper(text=_KEPT_ADDRESS)}
         | {"cluster_barrier": Helper(text=_CLUSTER_BARRIER)}
         | {"grid_barrier": Helper(text=_GRID_BARRIER)}
         | mbarrier_helpers(target)
