@@ -123,7 +123,7 @@ def test_files(tmp_path: Path) -> None:
         ([*GOOD, "--expect", "y ~ __import__('os')"], "no function `__import__`"),
         ([*GOOD, "--kernel", "other"], "no kernel `other`"),
         ([*GOOD, "--block", "2048"], "has blocks of 256 threads, not 2048"),
-        ([*GOOD, "--time-limit", "0"], "stopped after 0 seconds"),
+        ([*GOOD, "--time-limit", "0"], "stopped after 0 seconds of processor time"),
     ],
 )  # fmt: skip
 def test_one_clear_error(

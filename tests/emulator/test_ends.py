@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,17 @@ def test_the_time_limit() -> None:
     source = 'extern "C" __global__ void k(volatile int* x) { while (*x < 2000000000) *x += 1; }'
     with pytest.raises(TimeLimit):
         run_ptx(ptx_of(source), None, 1, 32, [np.zeros(1, np.int32)], time_limit=0.2)
+
+
+def test_time_that_others_take_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = 'extern "C" __global__ void k(volatile int* x) { while (*x < 999) *x += 1; }'
+    hours = count(0, 3600)
+    monkeypatch.setattr("time.monotonic", lambda: next(hours))
+    told: list[tuple[int, int, int]] = []
+    result = run_ptx(ptx_of(source), None, 1, 1, [np.zeros(1, np.int32)], time_limit=60,
+                     on_tick=lambda *numbers: told.append(numbers))  # fmt: skip
+    assert result.array(0)[0] == 999
+    assert len(told) > 2
 
 
 def test_a_long_block_tells_how_far_it_is() -> None:

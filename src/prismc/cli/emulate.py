@@ -95,7 +95,7 @@ KINDS = (
 )  # fmt: skip
 @click.option(
     "--time-limit", metavar="SECONDS", type=float, default=None, callback=finite,
-    help="Give up then.",
+    help="Give up after so much processor time, for all schedules.",
 )  # fmt: skip
 @click.option("--profile", "profiles", is_flag=True, help="Show what each source line costs.")
 @click.option(

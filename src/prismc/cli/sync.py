@@ -87,7 +87,7 @@ from prismc.source.files import SourceFile
     type=click.FloatRange(min=0),
     default=300,
     show_default=True,
-    help="Give up on a program that runs longer; without one operation, on that alone.",
+    help="Give up on a program of more processor time; without one operation, on that alone.",
 )
 @sync_option
 @footprints_option

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--time-limit", metavar="SECONDS", type=float, default=None, callback=finite,
-    help="Give a test up then.",
+    help="Give a test up after so much processor time, in each order.",
 )  # fmt: skip
 @click.option("--junit", metavar="FILE.xml", help="Write the results as JUnit XML too.")
 @click.option("--list", "lists", is_flag=True, help="Name the tests, run none.")

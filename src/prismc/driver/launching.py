@@ -39,8 +39,8 @@ class KernelFault(AssertionError):
 
 class How(Value):
     """What a call says beside the arguments. On the CPU `schedules` orders of execution are tried,
-    from `seed` on, each for `time_limit` seconds at most; on a GPU there is a `stream`. `device`
-    says which of them it is to be."""
+    from `seed` on, for `time_limit` seconds of processor time at most, all together; on a GPU there
+    is a `stream`. `device` says which of them it is to be."""
 
     stream: Any = None
     device: Device | None = None

@@ -227,14 +227,15 @@ def run(
 ) -> Iterator[Outcome]:
     """Runs once for each plan, the first with a profile if one is wanted.
 
-    `time_limit` is in seconds for all together; a run of more than `instruction_limit` instructions
-    is stopped. Raises RunError for a launch that cannot be, Stopped for one that takes too long.
+    `time_limit` is in seconds of processor time for all together; a run of more than
+    `instruction_limit` instructions is stopped. Raises RunError for a launch that cannot be,
+    Stopped for one that takes too long.
     """
     kernel = bound.kernel
     block = _block(kernel, launch)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else time.thread_time() + time_limit
     for plan in plans:
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        left = None if deadline is None else max(0.0, deadline - time.thread_time())
         try:
             result = run_ptx(
                 kernel.module,
@@ -257,7 +258,8 @@ def run(
         except (LaunchError, PtxError) as error:
             raise RunError(str(error)) from error
         except TimeLimit as error:
-            raise Stopped(f"stopped after {time_limit:g} seconds (--time-limit)") from error
+            limit = f"{time_limit:g} seconds of processor time"
+            raise Stopped(f"stopped after {limit} (--time-limit)") from error
         yield Outcome(plan=plan, result=result, arrays=_arrays(kernel, result))
 
 

@@ -104,8 +104,9 @@ def run_ptx(
     `host.Tensor`, numbers, or `bytes` for structs. `dynamic_shared` is the number of dynamic shared
     bytes, `shared_arrays` names the parts of the kernel's shared memory for findings. `profile`
     asks for costs by line. `on_tick` gets the finished blocks, all blocks and the thread
-    instructions so far, now and then; `time_limit` is in seconds, a launch of more than
-    `instruction_limit` instructions of all threads is stopped and judged so far.
+    instructions so far, now and then; `time_limit` is in seconds of this thread's processor
+    time, a launch of more than `instruction_limit` instructions of all threads is stopped and
+    judged so far.
 
     Raises PtxError for PTX that is malformed or not supported, LaunchError for a launch that cannot
     be, timer.TimeLimit.
@@ -123,7 +124,8 @@ def run_ptx(
     _judge_shared(module, launch.layout)
     start = time.monotonic()
     machine.timer.on_tick = on_tick
-    machine.timer.deadline = None if time_limit is None else start + time_limit
+    if time_limit is not None:
+        machine.timer.deadline = time.thread_time() + time_limit
     machine.timer.most_instructions = instruction_limit
     is_stopped = False
     try:

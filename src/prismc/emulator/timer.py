@@ -12,7 +12,7 @@ _TICK = 0.2
 
 
 class TimeLimit(Exception):
-    """The launch took longer than it was allowed to."""
+    """The launch took more processor time than it was allowed to."""
 
 
 class InstructionLimit(Exception):
@@ -22,7 +22,9 @@ class InstructionLimit(Exception):
 class Timer:
     """Watches the clock. `on_tick` gets the finished blocks, all blocks, the thread instructions.
 
-    `deadline` is a time of `time.monotonic`, in seconds; None: the launch may take any time.
+    `deadline` is a time of `time.thread_time`, in seconds; None: the launch may take any time.
+    The thread's processor time does not depend on what else the machine does, and a launch that
+    hangs uses it up: nothing in the emulator sleeps.
     `most_instructions` are those of all threads; None: any number.
     """
 
@@ -40,12 +42,9 @@ class Timer:
         most = self.most_instructions
         if most is not None and self.launch.instructions > most:
             raise InstructionLimit
-        if self.deadline is None and self.on_tick is None:
-            return
-        now = time.monotonic()
-        if self.deadline is not None and now > self.deadline:
+        if self.deadline is not None and time.thread_time() > self.deadline:
             raise TimeLimit
-        if now > self._next_tick:
+        if self.on_tick is not None and (now := time.monotonic()) > self._next_tick:
             self._next_tick = now + _TICK
             self._tick()
 

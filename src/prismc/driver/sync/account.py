@@ -147,7 +147,8 @@ class Function(Record):
 
 class Request(Record):
     """What to prove on: a launch as the command line names it. `kernel` None is the only one;
-    `time_limit` is in seconds for each program, one operation less being another program."""
+    `time_limit` is in seconds of processor time for each program, one
+    operation less being another program."""
 
     kernel: str | None
     grid: tuple[int, ...]

@@ -32,7 +32,7 @@ class EmulatedDevice:
         self._kernels = kernels
         self._plan = plan
         self._files = files
-        self._deadline = None if time_limit is None else time.monotonic() + time_limit
+        self._deadline = None if time_limit is None else time.thread_time() + time_limit
         self.faults = ""
         self.printed = ""
 
@@ -50,7 +50,7 @@ class EmulatedDevice:
             name for name, value in given.items() if hasattr(value, "dtype") and poisoned(value)
         )
         bound = bind(chosen, given, unread)
-        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        left = None if self._deadline is None else max(0.0, self._deadline - time.thread_time())
         launch = Launch(grid=(blocks,))
         (outcome,) = run(bound, launch, [self._plan], time_limit=left)
         self._keep(chosen, outcome)

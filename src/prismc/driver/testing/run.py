@@ -41,7 +41,8 @@ class Verdict(NamedTuple):
 
 class Running(Value):
     """How tests are run: `schedules` orders of execution, random numbers by `seed`, and at most
-    `time_limit` seconds for each order. With a `device` of `gpu` there is one order, a GPU's."""
+    `time_limit` seconds of processor time for each order. With a `device` of `gpu` there is
+    one order, a GPU's."""
 
     device: str = "cpu"
     schedules: int = 1
