@@ -8,7 +8,7 @@ known values wrap with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import add, and_, floordiv, invert, mod, or_, sub, xor
+from operator import invert, sub
 
 from prismc.checker.sync.definitions import Definitions
 from prismc.checker.sync.forms import (
@@ -20,26 +20,30 @@ from prismc.checker.sync.forms import (
     Form,
     combine,
     constant,
-    greatest,
     is_uniform,
     known,
     least,
-    lower_bound,
     natural_if,
     plus,
     scaled,
     show_form,
     symbol,
-    times,
     width_of,
 )
+from prismc.checker.sync.operations import (
+    converted,
+    folded,
+    known_map,
+    split,
+    sum_or_product,
+    wrapped,
+)
 from prismc.checker.types import typed
-from prismc.checker.types.fold import COMPARISONS, divide, fold_integers, remainder
-from prismc.checker.types.model import ScalarType, Type
-from prismc.checker.types.numbers import integer_range, wrap
+from prismc.checker.types.fold import COMPARISONS, remainder
+from prismc.checker.types.model import ScalarType
+from prismc.checker.types.numbers import integer_range
 from prismc.checker.types.walk import operands
 from prismc.hardware.groups import Level, Perspective
-from prismc.hardware.scalars import Kind, Scalar
 
 # Iteration numbers of loops with constant bounds, by the id of their statement.
 Counters = Mapping[int, int]
@@ -53,8 +57,6 @@ _BUILTINS: dict[str, Callable[..., int]] = {
     "abs": abs,
     "clamp": lambda value, low, high: min(max(value, low), high),
 }
-_BITWISE: dict[str, Callable[[int, int], int]] = {"&": and_, "|": or_, "^": xor}
-_NATURAL: dict[str, Callable[[int, int], int]] = {"/": floordiv, "%": mod}
 _MOST_TRIPS = 256
 
 
@@ -337,7 +339,7 @@ class Evaluator:
             case typed.Conditional():
                 return self._conditional(expression, counters)
             case typed.Convert(operand=operand, type=target):
-                return _converted(self._form(operand, counters), operand.type, target)
+                return converted(self._form(operand, counters), operand.type, target)
             case typed.Builtin(name=name, arguments=arguments) if name in _BUILTINS:
                 return self._known_of(_BUILTINS[name], arguments, counters)
             case typed.UnitIndex(of=of, within=within):
@@ -378,11 +380,11 @@ class Evaluator:
         if value is None:
             return None
         if expression.operator == "-":
-            return _wrapped(scaled(value, -1), expression.type)
+            return wrapped(scaled(value, -1), expression.type)
         if expression.operator == "not":
-            return _known_map(lambda number: int(not number), (value,))
-        inverted = _known_map(invert, (value,))
-        return None if inverted is None else _wrapped(inverted, expression.type)
+            return known_map(lambda number: int(not number), (value,))
+        inverted = known_map(invert, (value,))
+        return None if inverted is None else wrapped(inverted, expression.type)
 
     def _binary(self, expression: typed.Binary, counters: Counters) -> Form | None:
         left = self._form(expression.left, counters)
@@ -392,14 +394,14 @@ class Evaluator:
         sign = expression.operator
         if sign in COMPARISONS:
             compare = COMPARISONS[sign]
-            return _known_map(lambda a, b: int(compare(a, b)), (left, right))
-        result = _sum_or_product(sign, left, right)
+            return known_map(lambda a, b: int(compare(a, b)), (left, right))
+        result = sum_or_product(sign, left, right)
         if result is not None:
-            return _wrapped(result, expression.type)
-        folded = _folded(sign, left, right, expression.type)
-        if folded is None:
-            folded = _split(sign, left, right)
-        return self._opaque(sign, left, right) if folded is None else folded
+            return wrapped(result, expression.type)
+        result = folded(sign, left, right, expression.type)
+        if result is None:
+            result = split(sign, left, right)
+        return self._opaque(sign, left, right) if result is None else result
 
     def _opaque(self, sign: str, left: Form, right: Form) -> Form | None:
         """An operation on uniform values is a uniform symbol, the same for the same operands."""
@@ -428,7 +430,7 @@ class Evaluator:
     ) -> Form | None:
         values = [self._form(argument, counters) for argument in arguments]
         forms = [value for value in values if value is not None]
-        return _known_map(operation, tuple(forms)) if len(forms) == len(values) else None
+        return known_map(operation, tuple(forms)) if len(forms) == len(values) else None
 
     def _conditional(self, expression: typed.Conditional, counters: Counters) -> Form | None:
         condition = self._form(expression.condition, counters)
@@ -466,105 +468,6 @@ def _only_statement(body: tuple[typed.Statement, ...]) -> typed.Statement | None
 def _natural_if(form: Form | None) -> frozenset[Atom] | None:
     """The symbols that must not be negative for a value not to be; None if that is not enough."""
     return None if form is None or least(form.get(ONE, 0)) < 0 else natural_if(form)
-
-
-def _sum_or_product(sign: str, left: Form, right: Form) -> Form | None:
-    match sign:
-        case "+":
-            return plus(left, right)
-        case "-":
-            return plus(left, scaled(right, -1))
-        case "*":
-            return times(left, right)
-        case "<<":
-            shift = known(right)
-            is_plain = isinstance(shift, int) and 0 <= shift < 64
-            return scaled(left, 1 << shift) if is_plain and isinstance(shift, int) else None
-        case _:
-            return None
-
-
-def _split(sign: str, left: Form, right: Form) -> Form | None:
-    """`(8 * k + r) / 8` is `k + r / 8` for symbols and remainders that are not negative. A mask of
-    low bits takes a remainder, too."""
-    divisor = known(right)
-    if sign == "&" and isinstance(divisor, int) and divisor > 0 and not divisor & (divisor + 1):
-        sign, divisor = "%", divisor + 1
-    bound = lower_bound(left)
-    if sign not in ("/", "%") or not isinstance(divisor, int) or divisor <= 0:
-        return None
-    if bound is None or least(bound) < 0:
-        return None
-    rest = left.get(ONE, 0)
-    symbols = {monomial: value for monomial, value in left.items() if monomial}
-    if not all(isinstance(value, int) and value % divisor == 0 for value in symbols.values()):
-        return None
-    if sign == "%":
-        return constant(combine(remainder, rest, divisor))
-    quotients: Form = {
-        monomial: combine(divide, value, divisor) for monomial, value in symbols.items()
-    }
-    return plus(quotients, constant(combine(divide, rest, divisor)))
-
-
-def _known_map(operation: Callable[..., int], forms: tuple[Form, ...]) -> Form | None:
-    """An operation on known values, thread by thread; None where a value is not known."""
-    values = [known(form) for form in forms]
-    plain = [value for value in values if value is not None]
-    if len(plain) != len(forms):
-        return None
-    length = max((len(value) for value in plain if isinstance(value, tuple)), default=0)
-    if not length:
-        return constant(int(operation(*plain)))
-    columns = [value if isinstance(value, tuple) else (value,) * length for value in plain]
-    return constant(combine(add, tuple(map(operation, *columns)), 0))
-
-
-def _folded(sign: str, left: Form, right: Form, of: Type) -> Form | None:
-    """An operation on known values; the plain cases run over all threads at once."""
-    mine, other = known(left), known(right)
-    if mine is None or other is None:
-        return None
-    if sign in _BITWISE:
-        return _wrapped(constant(combine(_BITWISE[sign], mine, other)), of)
-    if sign in _NATURAL and least(mine) >= 0 and least(other) > 0:
-        return constant(combine(_NATURAL[sign], mine, other))
-    scalar = of.scalar if isinstance(of, ScalarType) else None
-    return constant(combine(lambda a, b: _fold(sign, a, b, scalar), mine, other))
-
-
-def _fold(sign: str, left: int, right: int, scalar: Scalar | None) -> int:
-    """One operation; what the machine leaves undefined is 0: no thread may come to it."""
-    if (sign in ("/", "%") and right == 0) or (sign in ("<<", ">>") and not 0 <= right < 64):
-        return 0
-    return fold_integers(sign, left, right, scalar)
-
-
-def _wrapped(form: Form, of: Type) -> Form:
-    """Known values in the range of their type; sums with symbols are taken not to wrap."""
-    value = known(form)
-    if value is None or not isinstance(of, ScalarType) or not of.scalar.is_integer:
-        return form
-    scalar = of.scalar
-    low, high = integer_range(scalar)
-    if low <= least(value) and greatest(value) <= high:
-        return form
-    return constant(combine(lambda number, _: wrap(number, scalar), value, 0))
-
-
-def _converted(form: Form | None, source: Type, target: Type) -> Form | None:
-    """An integer as another integer type; symbols are kept by conversions that keep all values."""
-    if form is None or not isinstance(source, ScalarType) or not isinstance(target, ScalarType):
-        return None
-    if target.scalar.kind is Kind.FLOAT or source.scalar.kind is Kind.FLOAT:
-        return None
-    if known(form) is not None:
-        return _wrapped(form, target)
-    if target.scalar.kind is Kind.BOOL or source.scalar.kind is Kind.BOOL:
-        return None
-    low, high = integer_range(target.scalar)
-    least_value, greatest_value = integer_range(source.scalar)
-    return form if low <= least_value and greatest_value <= high else None
 
 
 def _operand(form: Form) -> str:

@@ -13,11 +13,10 @@ every path arrivals and waits alternate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import reduce
-from operator import or_
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from prismc.checker.sync.arm_copies import LeftByArms, counted_commits
 from prismc.checker.sync.arms import (
     Item,
     Pair,
@@ -34,7 +33,6 @@ from prismc.checker.sync.graph import (
     Access,
     Arms,
     Choice,
-    Commit,
     Graph,
     Jump,
     Loop,
@@ -42,25 +40,13 @@ from prismc.checker.sync.graph import (
     Region,
     Sequence,
     Step,
-    Wait,
     groups_of,
-    sequences_in,
 )
 from prismc.checker.sync.place import asked_barriers
-from prismc.checker.sync.plan import AccessKind, Position, Where
-from prismc.checker.sync.split import (
-    Arrive,
-    Loads,
-    Peers,
-    Phase,
-    SplitBarrier,
-    arrive_at,
-    await_at,
-)
-from prismc.checker.sync.units import accesses_of
+from prismc.checker.sync.plan import Position, Where
+from prismc.checker.sync.split import Peers, Phase, SplitBarrier, arrive_at, await_at
 from prismc.checker.sync.verify import verify
-from prismc.checker.sync.waits import is_tried, unfinished, wait_before
-from prismc.hardware.asynchronous import Completion
+from prismc.checker.sync.waits import is_tried, unfinished
 from prismc.hardware.groups import BLOCK
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import Record, replace
@@ -116,7 +102,7 @@ class _Planner:
     def __init__(self, graph: Graph, conflicts: Conflicts, first_bit: int) -> None:
         self._graph = graph
         self._conflicts = conflicts
-        self._of_engines = {conflicts.memory_of(one) for one in graph.accesses if one.is_engine}
+        self._left = LeftByArms(graph, conflicts)
         # Of the next access to a phase: those of all trials have numbers of their own.
         self._number = max((access.number for access in graph.accesses), default=-1) + 1
         self._bit = first_bit
@@ -194,12 +180,12 @@ class _Planner:
             pair_of(key, conflicts, is_wide=any(self._crosses(one, place) for one in conflicts))
             for key, conflicts in found.items()
         ]
-        loads = [one for pair in pairs for one in self._loads(pair)]
+        loads = [one for pair in pairs for one in self._left.loads(pair)]
         if len(loads) > len(set(loads)):  # a load completes at one barrier
             return []
         is_part = len(place.region.units) > 1
-        is_far = any(pair.is_wide and (is_part or self._copies(pair)) for pair in pairs)
-        return pairs if not is_far and all(self._is_pure(pair) for pair in pairs) else []
+        is_far = any(pair.is_wide and (is_part or self._left.copies(pair)) for pair in pairs)
+        return pairs if not is_far and all(self._left.is_pure(pair) for pair in pairs) else []
 
     def _crosses(self, conflict: Conflict, place: Place) -> bool:
         """Whether threads of different blocks are in conflict."""
@@ -211,26 +197,6 @@ class _Planner:
         ).classes
         blocks = groups_of(units, BLOCK, block)
         return any(first & one and second & ~one for first, second in found for one in blocks)
-
-    def _is_pure(self, pair: Pair) -> bool:
-        """Whether either none or all of what a pair's first arm leaves are copies, or bulk loads.
-        Nothing else of the copies' threads may touch their memory, since they do not wait for it;
-        products, and copies that are fenced, are waited for before an arrival."""
-        left = [access for access in self._graph.accesses if access.number in pair.left]
-        copies = [a for a in left if a.queue not in (None, *self._waited_for(pair))]
-        if not copies:
-            return True
-        if len(copies) == len(left) and all(isinstance(a.queue, Loads) for a in copies):
-            return True
-        if len(copies) < len(left) or any(a.queue is not Completion.COPY_GROUP for a in copies):
-            return False
-        threads = reduce(or_, (access.footprint.threads for access in copies))
-        memory = {self._conflicts.memory_of(access) for access in copies}
-        return all(
-            access.queue is Completion.COPY_GROUP
-            for access in self._graph.accesses
-            if access.footprint.threads & threads and self._conflicts.memory_of(access) in memory
-        )
 
     def _missing(self, place: Place, trial: Trial, *, is_async: bool) -> tuple[Conflict, ...]:
         """What has no order in a loop by itself, or (where there are asynchronous accesses) may be
@@ -299,7 +265,7 @@ class _Planner:
         where = arms_of(items_of(rest.loop.body, place.region, (), (), self._graph.block))
         return tuple(
             conflict
-            for conflict in self._missing(place, rest, is_async=bool(self._left_by(pair)))
+            for conflict in self._missing(place, rest, is_async=bool(self._left.accesses(pair)))
             if where.get(conflict.earlier.number) != where.get(conflict.later.number)
         )
 
@@ -317,20 +283,20 @@ class _Planner:
             behind = Position(where=Where.AFTER, anchor=last.before.anchor)
             arrive = arrive_at(barrier, number, behind, last.span, loops)
             wait = await_at(barrier, number + 1, first.before, first.span, loops)
-            after.setdefault(last, []).extend((*self._waits(pair, giver, arrive), arrive))
+            after.setdefault(last, []).extend((*self._left.waits(pair, giver, arrive), arrive))
             before.setdefault(first, []).append(wait)
             steps.append((arrive, wait))
         phases = (event for pair in steps for step in pair for event in step.events)
         copies = {
             access.number
             for pair in pairs
-            for access in self._left_by(pair)
-            if access.queue not in self._waited_for(pair)
+            for access in self._left.accesses(pair)
+            if access.queue not in self._left.waited_for(pair)
         }
         edits = Edits(
             before={node: tuple(found) for node, found in before.items()},
             after={node: tuple(found) for node, found in after.items()},
-            without=frozenset(_counted(place.loop.body, copies)),
+            without=frozenset(counted_commits(place.loop.body, copies)),
         )
         return Trial(
             loop=replace(place.loop, body=edited(place.loop.body, edits)),
@@ -343,7 +309,7 @@ class _Planner:
     ) -> SplitBarrier:
         pair = pairs[index]
         is_back = pair.earlier > pair.later
-        units, loads = self._waiting(place), self._loads(pair)
+        units, loads = self._waiting(place), self._left.loads(pair)
         first = self._bit + index * len(units) * self._stride
         word = "room in" if is_back else "content of"
         arrives_far, span = pair.is_wide and not loads, arms[0].span
@@ -358,9 +324,9 @@ class _Planner:
             waiters=arms[1].threads,
             bits=tuple(first + number * self._stride for number in range(len(units))),
             has_credit=is_back,
-            of_copies=self._copies(pair),
+            of_copies=self._left.copies(pair),
             before_copies=any(
-                other.earlier == pair.later and self._bring_passes(other) for other in pairs
+                other.earlier == pair.later and self._left.bring_passes(other) for other in pairs
             ),
             loads=loads,
             is_wide=pair.is_wide,
@@ -371,51 +337,6 @@ class _Planner:
         """The units of threads that have a barrier of their own: blocks, in code of several."""
         units, block = place.region.units, self._graph.block
         return groups_of(units, BLOCK, block) if place.region.has_whole(block) else units
-
-    def _bring_passes(self, pair: Pair) -> bool:
-        """Whether what an arm leaves tells others that it has passed its waits, and nothing else
-        of it: copies, and loads for several blocks."""
-        return self._copies(pair) or (pair.is_wide and bool(self._loads(pair)))
-
-    def _left_by(self, pair: Pair) -> list[Access]:
-        """The asynchronous accesses that an arm leaves."""
-        return [a for a in self._graph.accesses if a.is_async and a.number in pair.left]
-
-    def _copies(self, pair: Pair) -> bool:
-        """Whether an arm leaves copies of its threads that arrive by themselves."""
-        waited = self._waited_for(pair)
-        return any(
-            access.queue is Completion.COPY_GROUP and access.queue not in waited
-            for access in self._left_by(pair)
-        )
-
-    def _waited_for(self, pair: Pair) -> tuple[Completion, ...]:
-        """The queues that an arm waits for before it arrives: that of its products, and of copies
-        into memory that engines come to, which are fenced when they are complete."""
-        is_fenced = any(
-            access.queue is Completion.COPY_GROUP
-            and self._conflicts.memory_of(access) in self._of_engines
-            for access in self._left_by(pair)
-        )
-        copies = (Completion.COPY_GROUP,) if is_fenced else ()
-        return (Completion.PRODUCT_GROUP, *copies)
-
-    def _loads(self, pair: Pair) -> tuple[Loads, ...]:
-        """The bulk loads that an arm leaves."""
-        queues = dict.fromkeys(access.queue for access in self._left_by(pair))
-        return tuple(queue for queue in queues if isinstance(queue, Loads))
-
-    def _waits(self, pair: Pair, giver: Region, arrive: Arrive) -> Iterator[Wait]:
-        """Waits for the products that read what an arrival gives free, and for copies."""
-        left = {access.queue for access in self._left_by(pair)}
-        for queue in self._waited_for(pair):
-            if queue in left:
-                roots = (root for access in accesses_of((giver,)) for root in access.roots)
-                registers = tuple(sorted({root.register for root in roots if root.is_private}))
-                is_product = queue is Completion.PRODUCT_GROUP
-                yield wait_before(
-                    arrive.before, arrive.span, queue, 0, registers if is_product else ()
-                )
 
 
 def _may_split(place: Place) -> bool:
@@ -428,15 +349,3 @@ def _may_split(place: Place) -> bool:
     if any(arms[0] < index < arms[-1] for index in jumps if arms):
         return False
     return any(can_pass(items[i], items[j]) for i in arms for j in arms if i < j)
-
-
-def _counted(nodes: Sequence, copies: Collection[int]) -> Iterator[Node]:
-    """The commits of scopes all of whose copies mbarriers count."""
-    for sequence in sequences_in(nodes):
-        issued = [
-            access.number
-            for access in accesses_of(sequence)
-            if access.is_async and access.kind is AccessKind.WRITE
-        ]
-        if issued and all(number in copies for number in issued):
-            yield from (node for node in sequence if isinstance(node, Commit))

@@ -12,16 +12,7 @@ from collections.abc import Iterable, Iterator
 from prismc.checker.sync.conflicts import Conflict, Conflicts, is_hazard
 from prismc.checker.sync.coverage import NONE, Coverage, both, then
 from prismc.checker.sync.flow import NOTHING, Key, crossed, either, merged, ordered, touch
-from prismc.checker.sync.graph import (
-    Access,
-    Crossing,
-    Entry,
-    Exit,
-    Flow,
-    Pending,
-    Step,
-    Summary,
-)
+from prismc.checker.sync.graph import Access, Crossing, Entry, Exit, Flow, Pending, Step, Summary
 from prismc.checker.sync.passage import Passage
 from prismc.checker.sync.plan import AccessKind
 
