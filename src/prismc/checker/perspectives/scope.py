@@ -15,7 +15,8 @@ from prismc.source.span import Span
 
 
 class Frame(Record):
-    """One enclosing construct. `keyword` is `function group split first loop` or a narrowing's.
+    """One enclosing construct. `keyword` is `function group split first loop pipeline` or a
+    narrowing's.
 
     `bound` holds inside it. `arm` is there for the arms of a split, `statement` its split.
     """
@@ -101,14 +102,13 @@ class Scope:
     def narrowing(self, narrow: typed.Narrow) -> Iterator[None]:
         """Hide the sources and show the views for the body of `narrow`."""
         before = len(self._hidings)
-        keyword = narrow.kind.value
         self._hidings += [self.hiding_by(narrow, view) for view in narrow.views]
         for view in narrow.views:
             self._depth_of[view.variable] = len(self._hidings)
             if narrow.kind is NarrowKind.CLAIM:
                 owner = view.variable.perspective
                 self.claims[view.variable] = Claimed(len(self.frames), owner, narrow.header)
-        frame = Frame(keyword=keyword, bound=self.bound, header=narrow.header)
+        frame = Frame(keyword=narrow.keyword, bound=self.bound, header=narrow.header)
         with self.inside(frame):
             yield
         del self._hidings[before:]
@@ -118,7 +118,7 @@ class Scope:
         return Hiding(
             source=source_of(view),
             view=view.variable,
-            keyword=narrow.kind.value,
+            keyword=narrow.keyword,
             header=narrow.header,
             depth=len(self._hidings) + len(narrow.views),
         )

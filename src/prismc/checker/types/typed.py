@@ -457,6 +457,12 @@ class Narrow(Statement):
     header: Span
 
     @property
+    def keyword(self) -> str:
+        """What it is in the text: a region of a pipeline shows slots of its rings."""
+        is_region = any(view.variable.kind is VariableKind.RING for view in self.views)
+        return "pipeline" if is_region else self.kind.value
+
+    @property
     def is_async(self) -> bool:
         """Whether the body is an asynchronous scope: one commit at its end."""
         return any(view.is_async for view in self.views)
