@@ -52,30 +52,46 @@ class LoadError(Exception):
     """A Prism file that does not compile; the text holds the diagnostics."""
 
 
+PathLike = str | bytes | os.PathLike[str]
 Constant = int | float | bool | str
 Defines = Mapping[str, Constant] | Iterable[tuple[str, Constant]]
 
 
 def load(
-    path: str | bytes | os.PathLike[str], *, target: str | None = None, defines: Defines = ()
+    path: PathLike,
+    *,
+    target: str | None = None,
+    defines: Defines = (),
+    include: PathLike | Iterable[PathLike] = (),
 ) -> Program:
     """Compiles a Prism file. Raises LoadError with the diagnostics.
 
     `defines` are other values for constants of the file, as by `-D`; TypeError is raised for what
-    can be none. Without a `target`, the CPU runs what is compiled for the default one, and a GPU
-    what is compiled for itself.
+    can be none. `include` are folders that imports are looked up in, as by `-I`. Without a
+    `target`, the CPU runs what is compiled for the default one, and a GPU what is compiled for
+    itself.
     """
     if target is not None and target not in TARGETS:
         raise LoadError(f"no target `{target}`; `prismc targets` lists them")
     chosen = None if target is None else TARGETS[target]
     options = Options(
-        target=chosen or DEFAULT_TARGET, defines=_definitions(defines), assumptions=True
+        target=chosen or DEFAULT_TARGET,
+        defines=_definitions(defines),
+        include=_folders(include),
+        assumptions=True,
     )
     session = Session(options, cache=open_cache())
     root = open_root(session, os.fsdecode(path))
     if root is None:
         raise LoadError("\n" + render_problems(session.problems, session.files))
     return Program(session, root, _compiled(session, root).kernels, chosen)
+
+
+def _folders(include: PathLike | Iterable[PathLike]) -> tuple[str, ...]:
+    """What `-I` would be given: one folder, or several."""
+    if isinstance(include, str | bytes | os.PathLike):
+        include = (include,)
+    return tuple(os.fsdecode(folder) for folder in include)
 
 
 def _definitions(defines: Defines) -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,7 @@ import pytest
 import prismc
 from host.support import ROOT
 from prismc.driver.gpu import device
-from prismc.testing import RunError
+from prismc.testing import LoadError, RunError
 
 CHILD = Path(__file__).with_name("on_gpu.py")
 
@@ -247,6 +247,29 @@ def test_parts_of_an_array_that_share_nothing() -> None:
 def test_defines_that_can_be_none(defines: Any) -> None:
     with pytest.raises(TypeError, match="`defines` "):
         prismc.load("nowhere.prism", defines=defines)
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_imports_from_another_folder(tmp_path: Path, listed: bool) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "rules.prism").write_text(
+        "def doubled[T: type](x: T) -> T:\n    return x + x\n"
+    )
+    (tmp_path / "use.prism").write_text(
+        "from rules import doubled\n"
+        "@requires(grid[1], block[1], thread[32])\n"
+        "kernel twice(x: ptr(f32)):\n"
+        "    i: int @ thread[1] = id()\n"
+        "    partition x as own @ thread[1] at i:\n"
+        "        own[0] = doubled(own[0])\n"
+    )
+    with pytest.raises(LoadError, match="no module `rules`"):
+        prismc.load(tmp_path / "use.prism")
+    folder = tmp_path / "lib"
+    program = prismc.load(tmp_path / "use.prism", include=[folder] if listed else folder)
+    x = np.arange(32, dtype=np.float32)
+    program.twice[1](x)
+    np.testing.assert_array_equal(x, 2 * np.arange(32))
 
 
 def test_threads_may_launch_at_once() -> None:

@@ -175,7 +175,7 @@ def test_memory_without_an_operation_has_its_reason(prismc: Runner) -> None:
         "nothing for `race`, `paths`: threads meet in it only on different paths, or where a "
         "warning tells",
         "nothing for `count`: only updated atomically",
-        "nothing for `called`: the functions that are called make the order",
+        "nothing for `called`: functions that are called use it, and make the order",
     ):
         assert line in text
 

@@ -54,7 +54,7 @@ _FUNCTION_NAMES = """
     abs sqrt exp log sin cos tanh sum max min mean var std prod cumsum cumprod any all maximum
     minimum where sort argsort argmax argmin clip floor ceil round transpose reshape concatenate
     stack arange zeros ones full eye dot matmul outer convolve bincount histogram diff roll pad
-    repeat tile isnan isinf float32 float64 float16 int32 int64 uint32 uint8
+    repeat tile array isnan isinf float32 float64 float16 int32 int64 uint32 uint8
     """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 

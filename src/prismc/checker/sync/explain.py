@@ -42,7 +42,7 @@ class Settled(Enum):
     READ = "only read"
     UPDATED = "only updated atomically"
     APART = "each thread keeps to its own elements"
-    ORDERED = "the functions that are called make the order"
+    ORDERED = "functions that are called use it, and make the order"
     ELSEWHERE = "threads meet in it only on different paths, or where a warning tells"
 
 

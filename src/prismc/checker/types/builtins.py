@@ -128,7 +128,11 @@ class Builtins(MemoryBuiltins):
         if within is None:
             return self.refused(call.span)
         if within != BLOCK or of.level is not Level.THREAD:
-            reason, advice = "it counts threads of a block", "write `count(thread[n], block[1])`"
+            reason = "with two perspectives it counts threads of a block"
+            advice = (
+                "write `count(thread[n], block[1])`, or count in the code of the group itself: "
+                "`const N: int = count(..)` before the code is narrowed"
+            )
             return self._refuse(call, reason, advice)
         if threads is None or threads % of.size:
             reason = f"no kernel around fixes blocks of whole {of}"

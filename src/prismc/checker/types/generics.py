@@ -338,11 +338,14 @@ class Generics(Builtins):
         definition = symbol.node
         if not isinstance(definition, ast.Function) or not is_expression_function(definition):
             note = self.note(symbol.span, "it is declared here") if symbol.module else ()
+            advice = "pass a `def` without `@requires`"
+            if symbol.kind is SymbolKind.BUILTIN:
+                advice += f" that calls `{symbol.name}`"
             self.report(
                 BadGenericArgument(
                     at=node.span,
                     reason=f"`{symbol.name}` is no expression function",
-                    advice="pass a `def` without `@requires`",
+                    advice=advice,
                     related=note,
                 )
             )

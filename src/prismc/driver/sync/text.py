@@ -54,8 +54,9 @@ def _function(function: Function, files: Files, style: Style) -> str:
         lines += _source(function, files, style)
         for operation in function.operations:
             lines += ["", *_operation(operation, function, style)]
-    lines += [f"  {shaped_words(one)}" for one in function.pipelines]
-    lines += [f"  {line}" for line in why_settled(function)]
+    rest = [*map(shaped_words, function.pipelines), *why_settled(function)]
+    lines += [""] * bool(function.operations and rest)  # or they seem to be of the last operation
+    lines += [f"  {line}" for line in rest]
     return "\n".join(lines) + "\n"
 
 
