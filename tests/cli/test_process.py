@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,6 +189,23 @@ def test_a_full_disk_behind_standard_output() -> None:
         )
     assert result.returncode == 2
     assert result.stderr == "prismc: standard output: No space left on device\n"
+
+
+def test_an_installation_that_is_not_whole(tmp_path: Path) -> None:
+    package = ROOT / "src" / "prismc"
+    shutil.copytree(package, tmp_path / "prismc", ignore=shutil.ignore_patterns("__pycache__"))
+    result = subprocess.run(
+        [sys.executable, "-m", "prismc", "check", "-"],
+        input="",
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PRISMC_CACHE": str(tmp_path / "c")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("prismc: this installation has no folder `")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])

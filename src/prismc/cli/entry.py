@@ -6,6 +6,7 @@ of prismc, 130 interrupted, 141 the reader of our output went away.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -25,6 +26,9 @@ NEW_OBJECTS = 50_000
 
 # Seconds that an interrupted run may still take, so that outputs being written become whole.
 GRACE = 0.3
+
+# What a write to standard output can fail with; all other files have names.
+NOT_WRITTEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 ENVIRONMENT_WRONG, OUR_BUG, INTERRUPTED, READER_GONE = 2, 3, 130, 141
 
@@ -101,10 +105,10 @@ def _guarded(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        # Files that cannot be read or written are diagnostics long before; this one has no name.
-        if error.filename is None:
-            return _stream_failed(error)
-        return _defect(error, arguments)
+        # Files that cannot be read or written are diagnostics long before; the rest has no name.
+        if error.filename is not None:
+            return _defect(error, arguments)
+        return _stream_failed(error) if error.errno in NOT_WRITTEN else _system_failed(error)
     except Exception as error:  # noqa: BLE001 - the last line of defence: nobody sees a traceback
         return _defect(error, arguments)
 
@@ -116,6 +120,12 @@ def _stream_failed(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return READER_GONE
     sys.stderr.write(f"prismc: standard output: {error.strerror}\n")
+    return ENVIRONMENT_WRONG
+
+
+def _system_failed(error: OSError) -> int:
+    """The machine refuses what it must give, or this installation is not whole."""
+    sys.stderr.write(f"prismc: {error.strerror or error}\n")
     return ENVIRONMENT_WRONG
 
 

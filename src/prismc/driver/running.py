@@ -259,7 +259,7 @@ def run(
             raise RunError(str(error)) from error
         except TimeLimit as error:
             limit = f"{time_limit:g} seconds of processor time"
-            raise Stopped(f"stopped after {limit} (--time-limit)") from error
+            raise Stopped(f"stopped after {limit}, its limit") from error
         yield Outcome(plan=plan, result=result, arrays=_arrays(kernel, result))
 
 

@@ -20,7 +20,7 @@ def resource_folder(name: str) -> Path:
     for place in (_PACKAGE / name, _PACKAGE.parent.parent / name):
         if place.is_dir():
             return place
-    raise FileNotFoundError(f"this installation of prismc has no `{name}` folder")
+    raise FileNotFoundError(f"this installation has no folder `{name}`: install it again")
 
 
 def grammar_file() -> Path:
