@@ -28,6 +28,18 @@ def turn(n: int):
             s[0] = f32(k)
         v: f32 @ thread[1] = S[63 - t]
 """
+TOTAL = """\
+from std.block import sum
+
+@requires(block[1], thread[64])
+def total(X: ptr(const i32)) -> i32:
+    t: int @ thread[1] = id()
+    v: i32 @ thread[1] = 0
+    group thread[1]:
+        v = X[t]
+    s: i32 @ block[1] = sum(v)
+    return s
+"""
 TURN_TEXT = """\
 turn.prism:1: def turn: 2 operations
 1 | @requires(block[1], thread[64])
@@ -186,6 +198,15 @@ def test_two_names_of_one_memory_are_both_told(prismc: Runner) -> None:
     assert "RAW a, b then a: line 8 writes (all threads), line 9 reads (all threads)" in text
     assert "thread 63 reads `a`, which may have the same bytes, (line 9), in no order" in text
     assert "nothing for" not in text
+
+
+@pytest.mark.parametrize("form", ["text", "json", "dot", "html"])
+def test_outputs_do_not_tell_where_the_library_is(prismc: Runner, form: str) -> None:
+    Path("total.prism").write_text(TOTAL)
+    shown = prismc("sync", "total.prism", "--format", form).out
+    assert str(ROOT) not in shown
+    assert "_across_warps" in shown
+    assert ("std/block.prism" in shown) is (form != "html")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

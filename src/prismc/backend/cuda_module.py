@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prismc.ir.conditions import Condition
 from prismc.source.record import Record, Value
-from prismc.source.resources import stdlib_folder
+from prismc.source.resources import portable_name
 from prismc.source.span import Span
 
 MAP_ALIGNMENT = 64
@@ -73,11 +73,8 @@ class CudaModule(Record):
 def spell_file(name: str) -> str:
     """The spelling of a Prism file name inside `#line N "..."`.
 
-    The standard library is `std/..` wherever it is installed, so that outputs do not depend on it.
     ptxas cannot parse a `.file` name with an escaped quote, so quotes, backslashes and what does
     not print become `_`.
     """
-    library = f"{stdlib_folder()}/"
-    if name.startswith(library):
-        name = f"std/{name[len(library) :]}"
-    return "".join(c if c.isprintable() and c not in '"\\' else "_" for c in name)
+    shown = portable_name(name)
+    return "".join(c if c.isprintable() and c not in '"\\' else "_" for c in shown)

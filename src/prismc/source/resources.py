@@ -33,6 +33,13 @@ def stdlib_folder() -> Path:
     return resource_folder("stdlib")
 
 
+def portable_name(name: str) -> str:
+    """A file's name in outputs: the standard library is `std/..` wherever it is installed, so that
+    they do not depend on it."""
+    library = f"{stdlib_folder()}/"
+    return f"std/{name.removeprefix(library)}" if name.startswith(library) else name
+
+
 def explain_folder() -> Path:
     """The folder with one page for each diagnostic code."""
     return _PACKAGE / "diagnostics" / "explain"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from prismc.driver.sync.account import Function, Operation, Reason, Side
 from prismc.driver.sync.text import memory_words
 from prismc.source.files import Files
+from prismc.source.resources import portable_name
 
 
 def show_dot(functions: Sequence[Function], files: Files) -> str:
@@ -56,7 +57,7 @@ def _key(reason: Reason) -> tuple[str, str, int, int, int]:
 
 
 def _access(number: int, side: Side) -> str:
-    return _quoted(f"{number}:{side.file}:{side.line}")
+    return _quoted(f"{number}:{portable_name(side.file)}:{side.line}")
 
 
 def _name(operation: Operation) -> str:

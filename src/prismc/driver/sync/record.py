@@ -8,6 +8,7 @@ from typing import Any
 
 from prismc.driver.sync.account import COSTS, Function, Operation, Proof, Reason, Side, Witness
 from prismc.driver.sync.text import path_words, without_words
+from prismc.source.resources import portable_name
 
 VERSION = 3
 
@@ -29,7 +30,7 @@ def _function(function: Function) -> Json:
     return {
         "symbol": function.symbol,
         "title": function.title,
-        "file": function.file,
+        "file": portable_name(function.file),
         "first_line": function.first_line,
         "last_line": function.last_line,
         "operations": [_operation(each) for each in function.operations],
@@ -108,7 +109,7 @@ def _side(side: Side) -> Json:
     return {
         "root": side.root,
         "does": side.deed.value,
-        "file": side.file,
+        "file": portable_name(side.file),
         "line": side.line,
         "threads": [list(each) for each in side.threads] or None,
     }

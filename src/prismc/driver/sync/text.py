@@ -22,6 +22,7 @@ from prismc.driver.sync.account import (
 )
 from prismc.hardware.primitives import Cost
 from prismc.source.files import Files
+from prismc.source.resources import portable_name
 
 MOST_RANGES = 4
 _GROUPS = "a wait counts groups, and this ends one"
@@ -48,7 +49,8 @@ def show_account(functions: Sequence[Function], files: Files, style: Style = pla
 
 
 def _function(function: Function, files: Files, style: Style) -> str:
-    head = f"{function.file}:{function.first_line}: {function.title}: {function.count}"
+    place = f"{portable_name(function.file)}:{function.first_line}"
+    head = f"{place}: {function.title}: {function.count}"
     lines = [style(Role.MESSAGE, printable(head))]
     if function.operations:
         lines += _source(function, files, style)
@@ -224,7 +226,8 @@ def _late(reason: Reason, thread: str) -> str:
 
 
 def _side(side: Side, file: str) -> str:
-    place = f"line {side.line}" if side.file == file else f"{side.file}:{side.line}"
+    is_here = side.file == file
+    place = f"line {side.line}" if is_here else f"{portable_name(side.file)}:{side.line}"
     if side.deed is Deed.END:
         return f"{place} is the end"
     return f"{place} {side.deed.value} ({threads_words(side.threads)})"
