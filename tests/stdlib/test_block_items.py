@@ -7,10 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from prismc.emulator.schedule import adversaries
+from support.groups import PLANS, draws
 from support.running import Compiled, compile_texts
 
-PLANS = adversaries(4)
 # Every load's items are stored in every way; what comes out tells both arrangements.
 TEXT = """
 from std.block import load_blocked, load_blocked_guarded, load_blocked_vec, load_striped
@@ -54,6 +53,7 @@ def compiled(t: str, group: str, unit: int, threads: int) -> Compiled:
     return compile_texts({"k.prism": text}, "k.prism")
 
 
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize(
     ("t", "group", "unit", "threads"),
     [
@@ -64,14 +64,16 @@ def compiled(t: str, group: str, unit: int, threads: int) -> Compiled:
         ("f32", "block[1]", 256, 256),
     ],
 )
-def test_arrangements(t: str, group: str, unit: int, threads: int) -> None:
+def test_arrangements(t: str, group: str, unit: int, threads: int, seed: int) -> None:
     blocks, n = 2, 4
     dtype = {"i32": np.int32, "f32": np.float32, "u8": np.uint8}[t]
     units = blocks * threads // unit
-    x = np.random.default_rng(unit).integers(0, 200, (units, unit * n)).astype(dtype)
+    random, edges = np.random.default_rng(seed), (0, unit * n - 3, unit * n, 2)
+    x = random.integers(0, 200, (units, unit * n)).astype(dtype)
+    valid = edges[seed] if seed < len(edges) else int(random.integers(unit * n))
     item = np.arange(unit * n)
     blocked, striped = item.reshape(unit, n).T.ravel(), item.reshape(n, unit).T.ravel()
-    for valid, plan in zip((0, 2, unit * n - 3, unit * n), PLANS, strict=True):
+    for plan in PLANS:
         given = {name: np.zeros(x.size, dtype) for name in "ABCDE"}
         found = compiled(t, group, unit, threads).run(
             blocks, {"valid": valid, "X": x.ravel(), **given}, plan=plan

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from prismc.emulator.schedule import adversaries
 from support.checking import check_texts
-from support.running import compile_texts
+from support.groups import PLANS, draws, numbers
+from support.running import Compiled, compile_texts
 
 PROGRAM = """
 from std.cluster import load_from
@@ -32,16 +34,21 @@ kernel k(X: ptr(const {type}), Y: ptr({type})):
 """
 
 
-@pytest.mark.parametrize("type", ["i32", "f32", "u64", "f64"])
-def test_other_blocks_elements(type: str) -> None:
-    names = {"i32": "int32", "f32": "float32", "u64": "uint64", "f64": "float64"}
+@cache
+def compiled(type: str) -> Compiled:
     texts = {"main.prism": PROGRAM.format(type=type)}
-    program = compile_texts(texts, "main.prism", "--target sm_90")
-    x = np.random.default_rng(1).integers(0, 1000, 256).astype(names[type])
+    return compile_texts(texts, "main.prism", "--target sm_90")
+
+
+@pytest.mark.parametrize("seed", draws())
+@pytest.mark.parametrize("type", ["i32", "f32", "u64", "f64"])
+def test_other_blocks_elements(type: str, seed: int) -> None:
+    clusters = 1 + seed % 5
+    x = numbers(type, 128 * clusters, seed)
     t, rank = np.arange(32), np.arange(4)[:, None]
-    expected = x.reshape(2, 4, 32)[:, (rank + t) % 4, 31 - t].reshape(-1)
-    for plan in adversaries(4):
-        found = program.run(8, {"X": x, "Y": np.zeros_like(x)}, plan=plan)
+    expected = x.reshape(-1, 4, 32)[:, (rank + t) % 4, 31 - t].reshape(-1)
+    for plan in PLANS:
+        found = compiled(type).run(4 * clusters, {"X": x, "Y": np.zeros_like(x)}, plan=plan)
         assert np.array_equal(found["Y"], expected)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from prismc.emulator.schedule import adversaries
-from support.running import compile_texts
+from support.groups import draws
+from support.running import Compiled, compile_texts
 
 # Each thread copies the elements of the thread opposite, in three steps.
 SIXTEEN = """
@@ -45,28 +48,38 @@ kernel k(x: ptr(const u32), y: ptr(u32)):
                     out[i] = S[(31 - t) * {words} + i]
 """
 TYPES = {"f32": np.float32, "f64": np.float64, "u32": np.uint32, "i16": np.int16}
+PLANS = adversaries(5)
 
 
+@cache
+def sixteen(name: str) -> Compiled:
+    text = SIXTEEN.format(type=name, count=16 // np.dtype(TYPES[name]).itemsize)
+    return compile_texts({"k.prism": text}, "k.prism")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("name", TYPES)
-def test_sixteen_bytes(name: str) -> None:
-    count = 16 // np.dtype(TYPES[name]).itemsize
-    text = SIXTEEN.format(type=name, count=count)
-    program = compile_texts({"k.prism": text}, "k.prism")
-    x = np.arange(3 * 64 * count).astype(TYPES[name])
-    want = x.reshape(3, 64, count)[:, ::-1].sum(axis=0, dtype=TYPES[name]).ravel()
-    for plan in adversaries(5):
-        y = np.zeros(64 * count, TYPES[name])
-        assert np.array_equal(program.run(1, {"x": x, "y": y, "n": 3}, plan=plan)["y"], want)
+def test_sixteen_bytes(name: str, seed: int) -> None:
+    count, n = 16 // np.dtype(TYPES[name]).itemsize, (seed + 3) % 24
+    x = np.random.default_rng(seed).integers(-99, 99, (n, 64, count)).astype(TYPES[name])
+    want = x[:, ::-1].sum(axis=0, dtype=TYPES[name]).ravel()
+    for plan in PLANS:
+        given = {"x": x.ravel(), "y": np.zeros(64 * count, TYPES[name]), "n": n}
+        assert np.array_equal(sixteen(name).run(1, given, plan=plan)["y"], want)
 
 
+@cache
+def sizes(words: int) -> Compiled:
+    return compile_texts({"k.prism": SIZES.format(words=words, bytes=4 * words)}, "k.prism")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("words", [1, 2, 4])
-def test_sizes(words: int) -> None:
-    text = SIZES.format(words=words, bytes=4 * words)
-    program = compile_texts({"k.prism": text}, "k.prism")
-    x = np.arange(32 * words, dtype=np.uint32)
-    for plan in adversaries(3):
+def test_sizes(words: int, seed: int) -> None:
+    x = np.random.default_rng(seed).integers(0, 1 << 32, 32 * words, np.uint32)
+    for plan in PLANS:
         y = np.zeros(32 * words, np.uint32)
-        after = program.run(1, {"x": x, "y": y}, plan=plan)["y"]
+        after = sizes(words).run(1, {"x": x, "y": y}, plan=plan)["y"]
         assert np.array_equal(after, x.reshape(32, words)[::-1].ravel())
 
 

@@ -74,18 +74,23 @@ from std.copy import copy, fill
 @launch(threads = 32)
 kernel k(n: int, X: ptr(const u16), Y: ptr(u16)):
     i: int @ thread[1] = id()
-    partition X as x @ thread[1] at i * 10, Y as y @ thread[1] at i * 10:
+    partition X as x @ thread[1] at i * 24, Y as y @ thread[1] at i * 24:
         group thread[1]:
-            fill(y, 10, 3)
+            fill(y, 24, 3)
             copy(y, x, n)
 """
 
 
-@pytest.mark.parametrize("n", range(11))
+@cache
+def alone() -> Compiled:
+    return compile_texts({"k.prism": ALONE}, "k.prism")
+
+
+@pytest.mark.parametrize("n", range(25))
 def test_a_thread_alone(n: int) -> None:
-    program = compile_texts({"k.prism": ALONE}, "k.prism")
-    x = np.arange(640, dtype=np.uint16) + 7
-    found = program.run(2, {"n": n, "X": x, "Y": np.zeros(640, np.uint16)})["Y"]
-    expected = np.full((64, 10), 3, np.uint16)
-    expected[:, :n] = x.reshape(64, 10)[:, :n]
-    assert np.array_equal(found.reshape(64, 10), expected)
+    x = np.random.default_rng(n).integers(0, 1 << 16, (64, 24), np.uint16)
+    expected = np.full_like(x, 3)
+    expected[:, :n] = x[:, :n]
+    for plan in PLANS:
+        given = {"n": n, "X": x.ravel(), "Y": np.zeros(x.size, np.uint16)}
+        assert np.array_equal(alone().run(2, given, plan=plan)["Y"].reshape(x.shape), expected)

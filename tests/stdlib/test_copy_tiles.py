@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from prismc.emulator.schedule import Plan
-from support.groups import DTYPES, Group, trials
+from support.groups import DTYPES, PLANS, Group, draws, trials
 from support.running import Array, Compiled, compile_texts
 
 TEXT = """
@@ -86,6 +86,9 @@ def test_ragged_tiles(n: int, plans: tuple[Plan, ...]) -> None:
         check(*WIDE, rows=n % 23 - 1, columns=n % 35 - 1, plan=plan)
 
 
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize(("tile", "group"), OTHERS, ids=lambda value: "-".join(map(str, value)))
-def test_types_and_groups(tile: Tile, group: Group) -> None:
-    check(tile, group, tile.rows - 1, tile.columns - 3, Plan())
+def test_types_and_groups(tile: Tile, group: Group, seed: int) -> None:
+    rows, columns = np.random.default_rng(seed).integers(-1, (tile.rows + 2, tile.columns + 2))
+    for plan in PLANS:
+        check(tile, group, int(rows), int(columns), plan)

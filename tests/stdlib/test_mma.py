@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
+from support.groups import PLANS, draws
 from support.numbers import bf16_bits
-from support.running import compile_texts
+from support.running import Array, Compiled, compile_texts
 
 TF32 = """
 from std.mma import mma_m16n8k8_tf32
@@ -57,41 +60,54 @@ kernel k(A: ptr(const {word}), B: ptr(const {word}), C: ptr(i32)):
 """
 
 
-def matrices(depth: int) -> tuple[np.ndarray, np.ndarray]:
+def matrices(depth: int, seed: int) -> tuple[Array, Array]:
     """Small integers, which every format holds exactly."""
-    chance = np.random.default_rng(7)
+    chance = np.random.default_rng(seed)
     return chance.integers(-4, 5, (16, depth)), chance.integers(-4, 5, (depth, 8))
 
 
-def test_tf32() -> None:
-    a, b = matrices(8)
-    program = compile_texts({"k.prism": TF32}, "k.prism", "--target sm_80")
+@cache
+def tf32() -> Compiled:
+    return compile_texts({"k.prism": TF32}, "k.prism", "--target sm_80")
+
+
+@pytest.mark.parametrize("seed", draws())
+def test_tf32(seed: int) -> None:
+    a, b = matrices(8, seed)
     given = {"A": a.astype(np.float32), "B": b.astype(np.float32), "C": np.zeros(128, np.int32)}
-    found = program.run(1, given)["C"].reshape(16, 8)
-    assert np.array_equal(found, a @ b + 1)
+    for plan in PLANS:
+        found = tf32().run(1, given, plan=plan)["C"].reshape(16, 8)
+        assert np.array_equal(found, a @ b + 1)
 
 
+@cache
+def packed(name: str, depth: int) -> Compiled:
+    is_whole = name == "i8"
+    text = PACKED.format(
+        name=name,
+        depth=depth,
+        words=4 if is_whole else 2,
+        word="u32",
+        sum="i32" if is_whole else "f32",
+    )
+    return compile_texts({"k.prism": text}, "k.prism", "--target sm_80")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("name", ["f16", "bf16", "i8"])
-def test_packed(name: str) -> None:
+def test_packed(name: str, seed: int) -> None:
     depth = 32 if name == "i8" else 16
-    a, b = matrices(depth)
+    a, b = matrices(depth, seed)
     encode = {
         "f16": lambda values: np.ascontiguousarray(values, np.float16),
         "bf16": bf16_bits,
         "i8": lambda values: np.ascontiguousarray(values, np.int8),
     }[name]
-    text = PACKED.format(
-        name=name,
-        depth=depth,
-        words=4 if name == "i8" else 2,
-        word="u32",
-        sum="i32" if name == "i8" else "f32",
-    )
-    program = compile_texts({"k.prism": text}, "k.prism", "--target sm_80")
     given = {
         "A": encode(a).view(np.uint32).ravel(),
         "B": encode(b.T).view(np.uint32).ravel(),
         "C": np.zeros(128, np.int32),
     }
-    found = program.run(1, given)["C"].reshape(16, 8)
-    assert np.array_equal(found, a @ b + 1)
+    for plan in PLANS:
+        found = packed(name, depth).run(1, given, plan=plan)["C"].reshape(16, 8)
+        assert np.array_equal(found, a @ b + 1)

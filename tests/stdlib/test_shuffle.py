@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from prismc.emulator.schedule import adversaries
-from support.running import Compiled, compile_texts
+from support.groups import PLANS, draws, nightly, numbers
+from support.running import Array, Compiled, compile_texts
 
 LOOPS = """
 from std.shuffle import shfl_xor
@@ -27,18 +27,23 @@ kernel k(trips: ptr(const i32), Y: ptr(f32)):
 """
 
 
+@cache
+def loops(n: int) -> Compiled:
+    return compile_texts({"k.prism": LOOPS.format(n=n)}, "k.prism")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("n", [2, 4, 8, 16, 32])
-def test_groups_on_their_own(n: int) -> None:
-    program = compile_texts({"k.prism": LOOPS.format(n=n)}, "k.prism")
-    trips = np.arange(64, dtype=np.int32) % 3
+def test_groups_on_their_own(n: int, seed: int) -> None:
+    trips = np.random.default_rng(seed).integers(0, 6, 64, np.int32)
     expected = np.arange(64, dtype=np.float32)
-    for trip in range(2):
+    for trip in range(trips.max()):
         groups = expected.reshape(-1, n)
         runs = trips[: len(groups), None] > trip
         partner = groups[:, np.arange(n) ^ n // 2]
         expected = np.where(runs, groups * 2 + partner, groups).ravel()
-    for plan in adversaries(6):
-        found = program.run(1, {"trips": trips, "Y": np.zeros(64, np.float32)}, plan=plan)["Y"]
+    for plan in PLANS:
+        found = loops(n).run(1, {"trips": trips, "Y": np.zeros(64, np.float32)}, plan=plan)["Y"]
         assert (found == expected).all()
 
 
@@ -77,7 +82,7 @@ def compiled(t: str) -> Compiled:
     return compile_texts({"k.prism": MODES.format(t=t, body=body)}, "k.prism")
 
 
-@pytest.mark.parametrize("distance", [0, 1, 3, 7, 31])
+@pytest.mark.parametrize("distance", [nightly(n, quick=n in (0, 1, 3, 7, 31)) for n in range(32)])
 @pytest.mark.parametrize("t", DTYPES)
 def test_modes(t: str, distance: int) -> None:
     chance = np.random.default_rng(distance)
@@ -86,7 +91,13 @@ def test_modes(t: str, distance: int) -> None:
         x = chance.normal(size=96).astype(DTYPES[t])
     at = chance.integers(0, 32, 96, np.int32)
     given = {"d": distance, "X": x, "at_": at, "Y": np.zeros(96 * 20, x.dtype)}
-    arrays = compiled(t).run(1, {**given, "F": np.zeros(960, np.bool_)})
+    given["F"] = np.zeros(960, np.bool_)
+    for plan in PLANS:
+        arrays = compiled(t).run(1, given, plan=plan)
+        check_modes(x, at, distance, arrays)
+
+
+def check_modes(x: Array, at: Array, distance: int, arrays: dict[str, Array]) -> None:
     found, flags = arrays["Y"].reshape(96, 5, 4), arrays["F"].reshape(96, 5, 2)
     thread = np.arange(96)
     for k, n in enumerate(GROUPS):
@@ -119,11 +130,16 @@ kernel k(X: ptr(const {t}), Y: ptr({t})):
 """
 
 
+@cache
+def sums(t: str, n: int) -> Compiled:
+    return compile_texts({"k.prism": SUMS.format(t=t, n=n)}, "k.prism")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize(("t", "n"), [("i32", 32), ("u32", 8), ("f32", 4)])
-def test_sums(t: str, n: int) -> None:
-    program = compile_texts({"k.prism": SUMS.format(t=t, n=n)}, "k.prism")
-    dtype = {"i32": np.int32, "u32": np.uint32, "f32": np.float32}[t]
-    x = np.random.default_rng(n).integers(0, 99, 64).astype(dtype)
-    for plan in adversaries(3):
-        found = program.run(1, {"X": x, "Y": np.zeros(64, x.dtype)}, plan=plan)["Y"]
+def test_sums(t: str, n: int, seed: int) -> None:
+    blocks = 1 + seed % 5
+    x = numbers(t, 64 * blocks, seed)
+    for plan in PLANS:
+        found = sums(t, n).run(blocks, {"X": x, "Y": np.zeros(x.size, x.dtype)}, plan=plan)["Y"]
         assert np.array_equal(found, np.cumsum(x.reshape(-1, n), axis=1, dtype=x.dtype).ravel())

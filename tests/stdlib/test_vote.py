@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from prismc.emulator.schedule import adversaries
 from support.checking import all_words, check_texts
+from support.groups import PLANS, draws
 from support.running import Compiled, compile_texts
 
 HEAD = """
@@ -41,12 +41,13 @@ def compiled() -> Compiled:
     return compile_texts({"k.prism": HEAD + body}, "k.prism")
 
 
-@pytest.mark.parametrize("density", [0.0, 0.2, 0.5, 0.9, 1.0])
-def test_votes(density: float) -> None:
-    blocks = 3
-    flags = np.random.default_rng(3).random(64 * blocks) < density
-    flags[64:96] = density > 0.5
-    for plan in adversaries(4):
+@pytest.mark.parametrize("seed", draws())
+def test_votes(seed: int) -> None:
+    """A warp of flags that are all the same among others that are rare to frequent."""
+    random, blocks = np.random.default_rng(seed), 1 + seed % 5
+    flags = random.random(64 * blocks) < random.choice([0.0, 0.1, 0.5, 0.9, 1.0], 64 * blocks)
+    flags[32:64] = seed % 2
+    for plan in PLANS:
         given = {"X": flags.astype(np.uint32) + 2, "Y": np.zeros(flags.size * 36, np.uint32)}
         found = compiled().run(blocks, given, plan=plan)["Y"].reshape(-1, 6, 6)
         for k, n in enumerate(GROUPS):

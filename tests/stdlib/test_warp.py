@@ -7,10 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from prismc.emulator.schedule import adversaries
+from support.groups import PLANS, draws, numbers
 from support.running import Array, Compiled, compile_texts
 
-PLANS = adversaries(5)
 FOLDS = """
 from std.warp import warp_exclusive_scan, warp_exclusive_scan_by, warp_inclusive_scan
 from std.warp import warp_inclusive_scan_by, warp_max, warp_min, warp_reduce, warp_sum
@@ -58,12 +57,11 @@ def lanes(values: Array) -> Array:
     return np.repeat(values, 32)
 
 
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("t", DTYPES)
-def test_folds_and_scans(t: str) -> None:
-    blocks = 2
-    x = np.random.default_rng(1).integers(0, 100, 96 * blocks).astype(DTYPES[t])
-    if t in ("i32", "i64", "f32", "f64", "i16"):
-        x -= 50
+def test_folds_and_scans(t: str, seed: int) -> None:
+    blocks = 1 + seed % 5
+    x = numbers(t, 96 * blocks, seed)
     warps = x.reshape(-1, 32)
     sums = np.cumsum(warps, axis=1, dtype=x.dtype)
     least = np.minimum.accumulate(warps, axis=1)
@@ -103,16 +101,25 @@ kernel k(X: ptr(const {t}), Y: ptr(u32)):
 """
 
 
-@pytest.mark.parametrize(("t", "dtype"), [("u32", np.uint32), ("f64", np.float64)])
-def test_matches(t: str, dtype: type) -> None:
-    program = compile_texts({"k.prism": MATCHES.format(t=t)}, "k.prism")
-    x = np.random.default_rng(2).integers(0, 5, 64).astype(dtype)
-    x[32:] = 3
-    found = program.run(1, {"X": x, "Y": np.zeros(128, np.uint32)})["Y"].reshape(64, 2)
-    warps = x.reshape(2, 32)
+@cache
+def matches(t: str) -> Compiled:
+    return compile_texts({"k.prism": MATCHES.format(t=t)}, "k.prism")
+
+
+@pytest.mark.parametrize("seed", draws())
+@pytest.mark.parametrize("t", ["u32", "f64"])
+def test_matches(t: str, seed: int) -> None:
+    blocks = 1 + seed % 3
+    x = numbers(t, 64 * blocks, seed, 0, 1 + seed)
+    x[32:64] = 3
+    warps = x.reshape(-1, 32)
     same = (warps[:, :, None] == warps[:, None, :]).astype(np.uint64)
-    assert np.array_equal(found[:, 0], (same << np.arange(32, dtype=np.uint64)).sum(axis=2).ravel())
-    assert np.array_equal(found[:, 1], [0] * 32 + [1] * 32)
+    masks = (same << np.arange(32, dtype=np.uint64)).sum(axis=2).ravel()
+    expected = np.stack([masks, lanes((warps == warps[:, :1]).all(axis=1))], axis=1)
+    for plan in PLANS:
+        given = {"X": x, "Y": np.zeros(2 * x.size, np.uint32)}
+        found = matches(t).run(blocks, given, plan=plan)["Y"].reshape(-1, 2)
+        assert np.array_equal(found, expected)
 
 
 INSTRUCTIONS = """
@@ -135,12 +142,20 @@ kernel k(X: ptr(const {t}), Y: ptr({t})):
 UFUNCS = (np.add, np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitwise_xor)
 
 
+@cache
+def instructions(t: str, n: int) -> Compiled:
+    return compile_texts({"k.prism": INSTRUCTIONS.format(t=t, n=n)}, "k.prism")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("n", [4, 32])
 @pytest.mark.parametrize("t", ["i32", "u32"])
-def test_redux(t: str, n: int) -> None:
-    program = compile_texts({"k.prism": INSTRUCTIONS.format(t=t, n=n)}, "k.prism")
-    x = np.frombuffer(np.random.default_rng(5).bytes(256), DTYPES[t])
-    found = program.run(1, {"X": x, "Y": np.zeros(384, x.dtype)})["Y"].reshape(64, 6)
+def test_redux(t: str, n: int, seed: int) -> None:
+    blocks = 1 + seed % 5
+    x = np.frombuffer(np.random.default_rng(seed).bytes(256 * blocks), DTYPES[t])
     groups = x.reshape(-1, n)
     expected = [np.repeat(ufunc.reduce(groups, axis=1), n).astype(x.dtype) for ufunc in UFUNCS]
-    assert np.array_equal(found, np.stack(expected, axis=1))
+    for plan in PLANS:
+        given = {"X": x, "Y": np.zeros(6 * x.size, x.dtype)}
+        found = instructions(t, n).run(blocks, given, plan=plan)["Y"].reshape(-1, 6)
+        assert np.array_equal(found, np.stack(expected, axis=1))

@@ -3,11 +3,15 @@ in PTX."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 import ml_dtypes
 import numpy as np
 import pytest
 
-from support.running import compile_texts
+from support.groups import PLANS, draws
+from support.running import Compiled, compile_texts
 
 EIGHT_BITS = """
 from std.wgmma import wgmma_k32
@@ -60,25 +64,43 @@ kernel k(A: ptr(const f16), C: ptr(f32)):
 FORMATS = {"f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
 
 
+@cache
+def eight_bits(left: str, right: str) -> Compiled:
+    text = EIGHT_BITS.format(a=left, b=right)
+    return compile_texts({"k.prism": text}, "k.prism", "--target sm_90a")
+
+
+@pytest.mark.parametrize("seed", draws())
 @pytest.mark.parametrize("left", FORMATS)
 @pytest.mark.parametrize("right", FORMATS)
-def test_eight_bit_floats(left: str, right: str) -> None:
+def test_eight_bit_floats(left: str, right: str, seed: int) -> None:
     """Small integers, which both formats and the sums hold exactly; four products go on summing."""
-    chance = np.random.default_rng(3)
+    chance = np.random.default_rng(seed)
     a, b = chance.integers(-4, 5, (64, 128)), chance.integers(-4, 5, (8, 128))
-    text = EIGHT_BITS.format(a=left, b=right)
-    program = compile_texts({"k.prism": text}, "k.prism", "--target sm_90a")
     given = {
         "A": a.astype(FORMATS[left]).view(np.uint8).ravel(),
         "B": b.astype(FORMATS[right]).view(np.uint8).ravel(),
         "C": np.zeros(64 * 8, np.float32),
     }
-    found = program.run(1, given)["C"].reshape(64, 8)
-    assert np.array_equal(found, a @ b.T + 1)
+    for plan in PLANS:
+        found = eight_bits(left, right).run(1, given, plan=plan)["C"].reshape(64, 8)
+        assert np.array_equal(found, a @ b.T + 1)
 
 
-def test_a_shape_by_its_name() -> None:
-    a = np.random.default_rng(4).integers(-4, 5, (64, 64))
-    program = compile_texts({"k.prism": NAMED}, "k.prism", "--target sm_90a")
+@cache
+def named() -> Compiled:
+    return compile_texts({"k.prism": NAMED}, "k.prism", "--target sm_90a")
+
+
+@pytest.mark.parametrize("seed", draws())
+def test_a_shape_by_its_name(seed: int) -> None:
+    a = np.random.default_rng(seed).integers(-4, 5, (64, 64))
     given = {"A": a.astype(np.float16).ravel(), "C": np.zeros(64 * 64, np.float32)}
-    assert np.array_equal(program.run(1, given)["C"].reshape(64, 64), a @ a.T)
+    for plan in PLANS:
+        assert np.array_equal(named().run(1, given, plan=plan)["C"].reshape(64, 64), a @ a.T)
+
+
+def test_what_is_kept_is_known_to_be_shared() -> None:
+    """The register that holds the address of shared memory hides its value alone."""
+    assert "st.shared.u16" in named().ptx
+    assert not re.search(r"\b(ld|st)\.[bu]16", named().ptx)

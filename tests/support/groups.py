@@ -62,6 +62,11 @@ def trials(most: int, least: int = 0) -> list[Any]:
     ]
 
 
+def draws() -> list[Any]:
+    """Seeds of random launches: a few, and more for nightly runs."""
+    return [nightly(seed, quick=seed < QUICK) for seed in range(LENGTHS)]
+
+
 def numbers(t: str, count: int, seed: int, low: int = -50, high: int = 50) -> np.ndarray[Any, Any]:
     """Whole numbers from `low` to `high` (from 0 on without a sign), which floats hold exactly."""
     low = max(low, 0) if t.startswith("u") else low
