@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,21 @@ def test_readme_shows_what_the_compiler_says() -> None:
         session = check_texts(programs, root)
         said = render_problems(session.problems, session.files)
         assert said.replace(str(stdlib_folder()), "stdlib") == output
+
+
+def test_what_stands_for_cub_is_there() -> None:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in (ROOT / "docs" / "cub.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and "`std." in line
+    ]
+    assert len(rows) > 20
+    for _, functions, module in rows:
+        library = (stdlib_folder() / f"{module.strip('`').removeprefix('std.')}.prism").read_text()
+        names = re.findall(r"`([a-z_]+)(?:\[[^`]*)?`", functions)
+        assert names
+        for name in names:
+            assert f"def {name}[" in library, name
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
