@@ -10,7 +10,7 @@ exp exp2 exp10 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan tanh erf f
 round pow fmod atan2 copysign fma
 """
 
-_INFINITE = "write `bits(u32(0x7f800000))`, or bits of as many digits, where a float is expected"
+_INFINITE = "write `1.0 / 0.0`, which is infinite"
 _DERIVED = "leave it out: barriers are derived from `partition` and `claim`"
 
 ADVICE: Mapping[str, str] = {
@@ -52,6 +52,7 @@ ADVICE: Mapping[str, str] = {
     "printf": "write `print(..)`: `--asserts` keeps it",
     "INFINITY": _INFINITE,
     "inf": _INFINITE,
+    "FLT_MAX": "write `bits(u32(0x7f7fffff))` where an f32 is expected, or `1.0 / 0.0` for infinity",
     "nullptr": "there is no null pointer: each pointer is declared with its value",
     "NULL": "there is no null pointer: each pointer is declared with its value",
     "float2": "write `vec(f32, 2)`",
