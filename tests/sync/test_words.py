@@ -115,5 +115,8 @@ def test_memory_that_ends_and_its_mbarriers() -> None:
         "thread 256 arrives for the next phase of `content of A_s[*], B_s[*]` (line 54, in a later "
         "iteration) before thread 0 has waited for this one (line 61)",
     )
+    # Behind a loop that is one step, any slot may be on its way.
+    assert "END A_s[*]: line 63 reads" in text
+    assert "A_s[0]" not in text
     # Registers are their thread's own: no arrival puts them in order.
     assert "thread 0 writes `acc`" not in text

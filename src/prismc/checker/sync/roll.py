@@ -10,7 +10,7 @@ run behind the code (`lag.py`) ask for one step.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prismc.checker.sync.lag import Lag
 from prismc.checker.sync.plan import (
@@ -29,6 +29,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.turns import steps_of
 from prismc.checker.types.walk import bodies_of, statements_in
 from prismc.source.record import Record, replace
+from prismc.source.span import Span
 
 # The bits of a ring's phases lie in one register.
 MOST_SLOTS = 32
@@ -239,10 +240,13 @@ def with_one_step(
         for each in zip(*one.steps, strict=True):
             made |= dict.fromkeys(each)
             made[each[0]] = _of_all([operations[at] for at in each], mbarriers)
+    spans = [one.loop.span for one in turning]
     for at, operation in enumerate(operations):
-        if at not in made and operation.is_behind:  # behind the loop
-            made[at] = _late(operation, mbarriers)
-    kept = (made.get(at, operation) for at, operation in enumerate(operations))
+        if at not in made:
+            other = replace(operation, edges=tuple(_after_any_slot(operation, spans)))
+            # A late one that is none of a step's stands behind the loop.
+            made[at] = _late(other, mbarriers) if operation.is_behind else other
+    kept = (made[at] for at in range(len(operations)))
     return tuple(operation for operation in kept if operation is not None)
 
 
@@ -265,6 +269,26 @@ def _of_any_slot(edge: Edge) -> Edge:
     )
     earlier, later = sides
     return replace(edge, earlier=earlier, later=later)
+
+
+def _after_any_slot(operation: SyncOperation, loops: Sequence[Span]) -> Iterator[Edge]:
+    """The edges of an operation outside loops that are one step, each once: what comes out of one,
+    and what a late operation behind it orders in it, may be of any slot."""
+    found: set[object] = set()
+    for edge in operation.edges:
+        earlier, later = edge.earlier.at, edge.later.at
+        comes = [loop for loop in loops if _is_inside(earlier, loop)]
+        if any(operation.is_behind or not _is_inside(later, loop) for loop in comes):
+            edge = _of_any_slot(edge)
+        roots = (edge.earlier.root, edge.later.root)
+        key = (earlier, later, roots, edge.hazard, edge.around_loop)
+        if key not in found:
+            found.add(key)
+            yield edge
+
+
+def _is_inside(at: Span, loop: Span) -> bool:
+    return at.file == loop.file and loop.start <= at.start < loop.end
 
 
 def any_slot(root: str) -> str:
