@@ -52,7 +52,7 @@ ADVICE: Mapping[str, str] = {
     "printf": "write `print(..)`: `--asserts` keeps it",
     "INFINITY": _INFINITE,
     "inf": _INFINITE,
-    "FLT_MAX": "write `bits(u32(0x7f7fffff))` where an f32 is expected, or `1.0 / 0.0` for infinity",
+    "FLT_MAX": "write `bits(u32(0x7f7fffff))` where an f32 is expected; infinity is `1.0 / 0.0`",
     "nullptr": "there is no null pointer: each pointer is declared with its value",
     "NULL": "there is no null pointer: each pointer is declared with its value",
     "float2": "write `vec(f32, 2)`",
