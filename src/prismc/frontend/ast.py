@@ -7,6 +7,8 @@ gaps. The span comes last; a node's span holds its parts' spans and no space aro
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -450,7 +452,12 @@ class Constant(Declaration):
 
 
 class Function(Declaration):
-    """`def`; without a `@requires` attribute it is an expression function. `header` ends at `:`."""
+    """`def`; without a `@requires` attribute it is an expression function. `header` ends at `:`.
+
+    The parts of one that is `deferred` (see there) are parsed when the first of them is read.
+    """
+
+    __slots__ = ("deferred",)
 
     attributes: tuple[Attribute, ...]
     name: Name
@@ -460,6 +467,15 @@ class Function(Declaration):
     body: tuple[Statement, ...]
     is_unsafe: bool
     header: Span
+
+    if not TYPE_CHECKING:  # to which any name would be an attribute
+
+        def __getattr__(self, field: str) -> object:
+            """Asked for what is not there: a field that was deferred, or no field."""
+            if field not in self.__fields__:
+                raise AttributeError(f"a function has no `{field}`")
+            self.deferred(self)
+            return object.__getattribute__(self, field)
 
 
 class Kernel(Declaration):

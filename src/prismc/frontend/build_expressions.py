@@ -34,6 +34,10 @@ class ExpressionBuilder:
     def next_id(self) -> int:
         return next(self._ids)
 
+    def number_from(self, first: int) -> None:
+        """The next node's id is `first`."""
+        self._ids = count(first)
+
     def _source(self, token: Token) -> str:
         return self._text[token[1] : token[2]]
 

@@ -49,7 +49,7 @@ _NAME, _STRING, _OPERATOR, _NEWLINE, _SPACE = 1, 4, 6, 7, 8  # counted from 1, a
 
 # Words that begin a declaration. At the start of a line they end whatever is still open.
 OPENERS = ("import", "from", "const", "def", "kernel", "export", "unsafe", "test", "@")
-_OPENER_LINE = re.compile(r"^(?:@|(?:import|from|const|def|kernel|export|unsafe|test)\b)", re.M)
+OPENER_LINE = re.compile(r"^(?:@|(?:import|from|const|def|kernel|export|unsafe|test)\b)", re.M)
 
 _INDENTATION = re.compile(r"^[ \t]+", re.M)
 _NEXT_DECLARATION = re.compile(r"^[^\s#]", re.M)
@@ -101,9 +101,9 @@ class Piece(NamedTuple):
 
 
 class Layout:
-    """Cuts one file into pieces. Use `pieces`, once."""
+    """Cuts one file into pieces, from a line that begins a declaration. Use `pieces`, once."""
 
-    def __init__(self, file: SourceFile, tables: Tables) -> None:
+    def __init__(self, file: SourceFile, tables: Tables, start: int = 0) -> None:
         self._file = file
         self._text = file.text
         self._tables = tables
@@ -111,7 +111,7 @@ class Layout:
         self._bracket_kinds = frozenset(map(tables.kind, "()[]"))
         self._attribute, self._elif = tables.kind("@"), tables.kind("elif")
         self._pattern = re.compile(lexer_pattern(tables.patterns, list(tables.operators)))
-        self._resume = 0
+        self._resume = start
         self._begin_piece(is_stray=False)
 
     # ---------------------------------------------------------------------------- pieces
@@ -208,7 +208,7 @@ class Layout:
     def _skip(self, end: int) -> None:
         """Goes on at the next line that begins a declaration: the rest of this one is not read."""
         self._brackets.clear()
-        opener = _OPENER_LINE.search(self._text, end)
+        opener = OPENER_LINE.search(self._text, end)
         self._resume = opener.start() if opener else len(self._text)
 
     def _give_up(self, begin: int, end: int) -> None:

@@ -16,6 +16,7 @@ from prismc.diagnostics.problem import Problem, Related
 from prismc.diagnostics.sink import Sink
 from prismc.diagnostics.suggest import did_you_mean
 from prismc.frontend import ast
+from prismc.frontend.deferred import parse_deferred
 from prismc.frontend.errors import ImportCycle, MissingModule, UnreadableModule
 from prismc.frontend.parser import parse_module
 from prismc.source.files import Files, SourceFile, UnreadableFile
@@ -57,11 +58,15 @@ class ModuleGraph(Record):
 
 
 class Parsed(NamedTuple):
-    """A file's tree, named after nothing in particular, and what is wrong with its syntax."""
+    """A file's tree, named after nothing in particular, and what is wrong with its syntax.
+
+    Where it `is_deferred`, functions are parsed when they are read, and nothing is wrong.
+    """
 
     file: SourceFile
     module: ast.Module
     problems: tuple[Problem, ...]
+    is_deferred: bool = False
 
 
 ParsedFiles = MutableMapping[str, Parsed]
@@ -89,13 +94,20 @@ def load_program(
     )
 
 
-def parse_once(file: SourceFile, parsed: ParsedFiles) -> Parsed:
-    """What `parsed` has for the file, or else will have from now on."""
+def parse_once(file: SourceFile, parsed: ParsedFiles, is_root: bool = False) -> Parsed:
+    """What `parsed` has for the file, or else will have from now on.
+
+    Imported modules of the standard library are deferred: that they can be parsed is known.
+    """
     known = parsed.get(file.name)
-    if known is None or known.file is not file:
-        sink = Sink()
-        module = parse_module(file, _stem(file.name), sink)
-        known = parsed[file.name] = Parsed(file, module, sink.problems())
+    if known is None or known.file is not file or (is_root and known.is_deferred):
+        name = _stem(file.name)
+        if file.is_stored and not is_root and _is_library(_key(file.name)):
+            known = Parsed(file, parse_deferred(file, name), (), is_deferred=True)
+        else:
+            sink = Sink()
+            known = Parsed(file, parse_module(file, name, sink), sink.problems())
+        parsed[file.name] = known
     return known
 
 
@@ -133,13 +145,13 @@ class _Loader:
         """Parses a root and what it imports; the root's module."""
         key = _key(root.name)
         if key not in self.finished:
-            self._open(root, key, _stem(root.name))
+            self._open(root, key, _stem(root.name), is_root=True)
             while self._stack:
                 self._step(self._stack[-1])
         return self.finished[key]
 
-    def _open(self, file: SourceFile, key: str, name: str) -> None:
-        parsed = parse_once(file, self._parsed)
+    def _open(self, file: SourceFile, key: str, name: str, is_root: bool = False) -> None:
+        parsed = parse_once(file, self._parsed, is_root)
         for problem in parsed.problems:
             self._sink.report(problem)
         module = replace(parsed.module, name=self._unique(name, key))
@@ -148,8 +160,7 @@ class _Loader:
 
     def _unique(self, name: str, key: str) -> str:
         """The module's name; a library file is `std.x` however it is reached."""
-        library = _key(str(stdlib_folder()))
-        if os.path.dirname(key) == library:
+        if _is_library(key):
             name = f"{STANDARD}.{_stem(key)}"
         chosen, number = name, 2
         while chosen in self._names:
@@ -250,6 +261,10 @@ class _Loader:
 
 def _key(path: str) -> str:
     return os.path.realpath(path)
+
+
+def _is_library(key: str) -> bool:
+    return os.path.dirname(key) == _key(str(stdlib_folder()))
 
 
 def _stem(path: str) -> str:

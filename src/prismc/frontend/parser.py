@@ -30,7 +30,7 @@ def parse_module(file: SourceFile, name: str, sink: Sink) -> ast.Module:
     Reports syntax errors to `sink`. A declaration with an error is left out of the tree, and the
     names it would have declared stand in `broken`. Never raises on any text.
     """
-    parser = _Parser(file, load_tables())
+    parser = Parser(file, load_tables())
     declarations: list[ast.Declaration] = []
     broken: dict[str, None] = {}
     was_broken = False
@@ -54,7 +54,7 @@ def parse_module(file: SourceFile, name: str, sink: Sink) -> ast.Module:
     )
 
 
-class _Parser:
+class Parser:
     """What one file is parsed with."""
 
     def __init__(self, file: SourceFile, tables: Tables) -> None:
@@ -67,6 +67,13 @@ class _Parser:
 
     def pieces(self) -> Iterator[Piece]:
         return Layout(self._file, self._tables).pieces()
+
+    def part(self, start: int, end: int) -> tuple[list[ast.Declaration], list[Problem]]:
+        """The declarations from offset `start`, where a line starts, to `end`, and the problems."""
+        text = SourceFile(self._file.name, self._file.text[:end])
+        results = [self.parse(piece) for piece in Layout(text, self._tables, start).pieces()]
+        parsed = [declaration for declarations, _ in results for declaration in declarations]
+        return parsed, [problem for _, problems in results for problem in problems]
 
     def declared_names(self, piece: Piece) -> list[str]:
         return declared_names(piece.tokens, self._tables, self._file.text)

@@ -31,11 +31,15 @@ class UnreadableFile(Exception):
 
 
 class SourceFile:
-    """A file's name as it is shown, its text, and where its lines start."""
+    """A file's name as it is shown, its text, and where its lines start.
 
-    def __init__(self, name: str, text: str) -> None:
+    `is_stored` is true where the text is that of the file on the disk.
+    """
+
+    def __init__(self, name: str, text: str, is_stored: bool = False) -> None:
         self.name = name
         self.text = text
+        self.is_stored = is_stored
         self._starts: list[int] | None = None
 
     @property
@@ -90,7 +94,8 @@ class Files:
         Raises UnreadableFile.
         """
         if name not in self._files:
-            self.overlay_bytes(name, _bytes(name))
+            text = _decode(name, _bytes(name))
+            self._files[name] = SourceFile(name, text, is_stored=True)
         return self._files[name]
 
     def exists(self, name: str) -> bool:

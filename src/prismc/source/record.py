@@ -28,8 +28,9 @@ class RecordType(type):
         for base in reversed(bases):
             inherited += [f for f in getattr(base, "__fields__", ()) if f not in inherited]
             defaults |= getattr(base, "__defaults__", {})
-        namespace["__slots__"] = tuple(f for f in fields if f not in inherited)
-        namespace["__fields__"] = (*inherited, *namespace["__slots__"])
+        own = tuple(f for f in fields if f not in inherited)
+        namespace["__fields__"] = (*inherited, *own)
+        namespace["__slots__"] = (*own, *namespace.get("__slots__", ()))
         namespace["__defaults__"] = defaults | own_defaults
         namespace["__content__"] = attrgetter(*(namespace["__fields__"] or ("__fields__",)))
         if bases:
@@ -48,8 +49,8 @@ R = TypeVar("R", bound="Record")
 class Record(metaclass=RecordType):
     """A frozen record: fields are the annotations, arguments are keywords, equality is identity.
 
-    Mutable defaults are not copied: use tuples. No record has an `__init__` of its own. Modules use
-    `from __future__ import annotations`.
+    Mutable defaults are not copied: use tuples. No record has an `__init__` of its own. Slots that
+    a class names itself are no fields. Modules use `from __future__ import annotations`.
     """
 
     __fields__: ClassVar[tuple[str, ...]]
@@ -108,3 +109,13 @@ def replace(record: R, **changes: Any) -> R:
     """A copy of `record` with some fields changed."""
     values = {field: getattr(record, field) for field in record.__fields__}
     return type(record)(**(values | changes))
+
+
+def fill(record: R, **values: Any) -> R:
+    """The record itself, with fields and slots filled that nobody has read yet.
+
+    For records of `object.__new__` whose class says, in `__getattr__`, who fills in the others.
+    """
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
+    return record
