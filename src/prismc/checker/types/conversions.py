@@ -166,6 +166,8 @@ class Conversions(Context):
             related=_declared_note(variable) if variable else (),
         )
         for call in expressions_in(value):
+            if isinstance(call, typed.UnitCount):
+                return replace(problem, advice=_OF_THE_GRID)
             if not isinstance(call, typed.Call) or call.callee.kind is not _EXPRESSION:
                 continue
             known = [one.value for one in call.arguments if isinstance(one, typed.Constant)]
@@ -197,6 +199,10 @@ class Conversions(Context):
         return (Related(at=at, message=message),)
 
 
+_OF_THE_GRID = (
+    "the size of the grid is known when it is launched: count, and call collectives, in code of a "
+    "block or less, inside `group block[1]:`"
+)
 _EXPRESSION = typed.InstanceKind.EXPRESSION
 
 
