@@ -1,4 +1,4 @@
-"""Statements that hold others: control flow, static expansion, whose code, whose pointers."""
+"""Statements that hold others and change whose code or whose pointers they are."""
 
 from __future__ import annotations
 
@@ -7,30 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from prismc.checker.types import typed
-from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
+from prismc.checker.types.context import UNKNOWN, is_refused
+from prismc.checker.types.control_flow import ControlFlow
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.declarations import Made
-from prismc.checker.types.errors import (
-    BadUnits,
-    CounterLeavesType,
-    FinishElsewhere,
-    NotAPointer,
-    TooManyExpansions,
-    ZeroStep,
-)
-from prismc.checker.types.model import (
-    BOOLEAN,
-    INT,
-    ArrayType,
-    LiteralType,
-    PointerType,
-    ScalarType,
-    Type,
-)
+from prismc.checker.types.errors import BadUnits, FinishElsewhere, NotAPointer
+from prismc.checker.types.model import INT, ArrayType, PointerType, ScalarType
 from prismc.checker.types.narrowing import NarrowKind
-from prismc.checker.types.numbers import fits
 from prismc.checker.types.show import show
-from prismc.checker.types.statements import Statements
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
 from prismc.frontend.walk import find
@@ -39,7 +23,6 @@ from prismc.hardware.scalars import U32
 from prismc.source.record import replace
 from prismc.source.span import Span
 
-_LARGEST_EXPANSION = 20_000  # statements of one function
 _COUNTER = PointerType(element=ScalarType(scalar=U32), is_atomic=True)
 _KINDS = {
     ast.Partition: (NarrowKind.PARTITION, typed.VariableKind.PARTITION),
@@ -48,7 +31,7 @@ _KINDS = {
 }
 
 
-class Constructs(Statements):
+class Constructs(ControlFlow):
     """Structure only: whether a perspective is legal where it stands is judged later."""
 
     @abstractmethod
@@ -66,163 +49,11 @@ class Constructs(Statements):
         self.bound = outer
         return made
 
-    # ------------------------------------------------------------------ control flow
-
-    def _if(self, node: ast.If) -> Made:
-        if node.is_static:
-            return self._static_if(node)
-        condition = self.require_bool(node.condition, "`if`")
-        return (
-            typed.If(
-                id=self.id(),
-                span=node.span,
-                condition=condition,
-                body=self.statements(node.body),
-                otherwise=self.statements(node.otherwise),
-            ),
-        )
-
-    def _static_if(self, node: ast.If) -> Made:
-        """The taken branch; both while a generic body is tried and the condition is not known."""
-        condition = self.expression(node.condition, BOOLEAN)
-        if is_refused(condition):
-            outer, self.is_undecided = self.is_undecided, True
-            body, otherwise = self.statements(node.body), self.statements(node.otherwise)
-            self.is_undecided = outer
-            return (self._block(node, body), self._block(node, otherwise))
-        if not is_boolean(condition.type):
-            self.require_bool(node.condition, "`static if`")
-            return ()
-        constant = self.require_constant(condition, "the condition of `static if`")
-        if constant is None:
-            return ()
-        taken = node.body if constant.value else node.otherwise
-        return (self._block(node, self.statements(taken)),)
-
-    def _block(self, node: ast.Node, body: Made, *, is_refused: bool = False) -> typed.Statement:
-        return typed.Block(id=self.id(), span=node.span, body=body, is_refused=is_refused)
-
     def _refused_blocks(self, *nodes: ast.Group | ast.First | ast.Case | ast.Finish) -> Made:
         """The bodies of a construct whose perspective is not known."""
         return tuple(
-            self._block(node, self.statements(node.body), is_refused=True) for node in nodes
+            self.block(node, self.statements(node.body), is_refused=True) for node in nodes
         )
-
-    def _while(self, node: ast.While) -> Made:
-        condition = self.require_bool(node.condition, "`while`")
-        return (
-            typed.While(
-                id=self.id(), span=node.span, condition=condition, body=self._loop_body(node.body)
-            ),
-        )
-
-    def _loop_body(self, body: tuple[ast.Statement, ...]) -> Made:
-        self.loops += 1
-        made = self.statements(body)
-        self.loops -= 1
-        return made
-
-    def _for(self, node: ast.For) -> Made:
-        bounds = self.range_of(node)
-        if node.mode == "static":
-            return self._static_for(node, bounds)
-        if bounds is None:
-            self.bind(node.variable, UNKNOWN)
-            return self._loop_body(node.body)
-        start, stop, step = bounds
-        self._check_counter(start, stop, step)
-        variable = self.variable(node.variable, start.type, typed.VariableKind.LOOP, None)
-        return (
-            typed.For(
-                id=self.id(),
-                span=node.span,
-                variable=variable,
-                start=start,
-                stop=stop,
-                step=step,
-                unroll=node.mode == "unroll",
-                body=self._loop_body(node.body),
-            ),
-        )
-
-    def range_of(self, node: ast.For | ast.Pipeline) -> tuple[typed.Expression, ...] | None:
-        """Start, stop and step, all of one integer type; None after reporting."""
-        values = [self.expression(part, INT) for part in node.range]
-        target = self._range_type(values)
-        if target is None:
-            return None
-        given = [self.require_type(value, target) for value in values]
-        if any(is_refused(value) for value in given):
-            return None
-        if len(given) == 1:
-            given.insert(0, self.constant(node.variable.span, target, 0))
-        if len(given) == 2:
-            given.append(self.constant(node.variable.span, target, 1))
-        step = given[2]
-        if isinstance(step, typed.Constant) and step.value == 0:
-            self.report(ZeroStep(at=step.span))
-            return None
-        return tuple(given)
-
-    def _check_counter(
-        self, start: typed.Expression, stop: typed.Expression, step: typed.Expression
-    ) -> None:
-        """The counter takes one more step than there are iterations: it must have room for it."""
-        parts = [part for part in (start, stop, step) if isinstance(part, typed.Constant)]
-        if len(parts) < 3 or not isinstance(start.type, ScalarType):
-            return
-        first, end, distance = (int(part.value) for part in parts)
-        last = (range(first, end, distance) or [first - distance])[-1]
-        if not fits(last + distance, start.type.scalar):
-            self.report(
-                CounterLeavesType(
-                    at=start.span.to(step.span),
-                    last=last,
-                    following=last + distance,
-                    type=show(start.type),
-                )
-            )
-
-    def _range_type(self, values: list[typed.Expression]) -> Type | None:
-        if any(is_refused(value) for value in values):
-            return None
-        known = [value for value in values if not isinstance(value.type, LiteralType)]
-        first = known[0] if known else self.settled(values[0])
-        if isinstance(first.type, ScalarType) and first.type.scalar.is_integer:
-            return first.type
-        self.require_type(first, INT)
-        return None
-
-    def _static_for(self, node: ast.For, bounds: tuple[typed.Expression, ...] | None) -> Made:
-        """One block an iteration, in which the index is a constant."""
-        known = [self.require_constant(b, "the range of `static for`") for b in bounds or ()]
-        constants = [constant for constant in known if constant is not None]
-        loops, self.loops = self.loops, 0
-        if len(constants) == 3:
-            made = self._expanded(node, constants[0].type, *(int(c.value) for c in constants))
-        else:
-            self.bind(node.variable, UNKNOWN)
-            self.is_failed = True
-            made = (self._block(node, self.statements(node.body)),)
-        self.loops = loops
-        return made
-
-    def _expanded(self, node: ast.For, type_: Type, start: int, stop: int, step: int) -> Made:
-        """The iterations, as long as the function stays small enough for what comes after."""
-        made: list[typed.Statement] = []
-        values = range(start, stop, step)
-        is_too_long = bool(values[_LARGEST_EXPANSION:])
-        for value in values[:1] if is_too_long else values:
-            self.bind(node.variable, self.constant(node.variable.span, type_, value))
-            made.append(self._block(node, self.statements(node.body)))
-            self.expansions += 1 + len(node.body)
-            if self.expansions > _LARGEST_EXPANSION:
-                is_too_long = True
-                break
-        if is_too_long and not self.is_too_long:
-            self.is_too_long = True
-            self.report(TooManyExpansions(at=node.variable.span, limit=_LARGEST_EXPANSION))
-        return tuple(made)
 
     def _unsafe(self, node: ast.Unsafe) -> Made:
         if self.is_expression_function:
@@ -230,7 +61,7 @@ class Constructs(Statements):
         outer, self.is_unsafe = self.is_unsafe, True
         body = self.statements(node.body)
         self.is_unsafe = outer
-        return (self._block(node, body),)
+        return (self.block(node, body),)
 
     # ------------------------------------------------------------------ whose code
 
@@ -329,7 +160,7 @@ class Constructs(Statements):
         body = self.statements(node.body)
         known = tuple(view for view in views if view is not None)
         if not known:
-            return (self._block(node, body),)
+            return (self.block(node, body),)
         return (
             typed.Narrow(
                 id=self.id(),
@@ -505,9 +336,9 @@ class Constructs(Statements):
 _Build = Callable[[Constructs, Any], Made]
 
 _BUILD: dict[type[ast.Statement], _Build] = {
-    ast.If: Constructs._if,
-    ast.While: Constructs._while,
-    ast.For: Constructs._for,
+    ast.If: Constructs.build_if,
+    ast.While: Constructs.build_while,
+    ast.For: Constructs.build_for,
     ast.Unsafe: Constructs._unsafe,
     ast.Group: Constructs._group,
     ast.Split: Constructs._split,
