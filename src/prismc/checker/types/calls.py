@@ -227,9 +227,10 @@ class Calls(Layouts):
         self, instance: typed.Instance, arguments: tuple[typed.Expression, ...], span: Span
     ) -> typed.Expression:
         """A call of an expression function with constants is its value; what it makes of a refused
-        argument is refused."""
+        argument is refused, as is what generics make of one: they may be the mistake."""
         is_expression = instance.kind is typed.InstanceKind.EXPRESSION
-        if is_expression and any(is_refused(argument) for argument in arguments):
+        depends = is_expression or bool(instance.generics)
+        if depends and any(is_refused(argument) for argument in arguments):
             return self.refused(span)
         type_: Type = instance.results[0].type if instance.results else VoidType()
         constants = [value for value in arguments if isinstance(value, typed.Constant)]
