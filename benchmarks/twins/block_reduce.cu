@@ -3,7 +3,7 @@ extern "C" __global__ __launch_bounds__(256, 1) void block_reduce(
     const float* __restrict__ x, float* __restrict__ y)
 {
     __shared__ float part[8];
-    int t = threadIdx.x, lane = t % 32;
+    unsigned t = threadIdx.x, lane = t % 32;
     const float* tile = x + (long long)blockIdx.x * 1024;
     float item[4];
 #pragma unroll

@@ -9,8 +9,10 @@ extern "C" __global__ __launch_bounds__(256, 1) void block_scan(
     unsigned own = v.x + v.y + v.z + v.w, up_to = own;
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
-        unsigned left = __shfl_up_sync(~0u, up_to, distance);
-        if (lane >= distance) up_to += left;
+        asm volatile(
+            "{ .reg .pred p; .reg .b32 left;\n"
+            "shfl.sync.up.b32 left|p, %0, %1, 0, -1;\n"
+            "@p add.u32 %0, left, %0; }" : "+r"(up_to) : "r"(distance));
     }
     if (lane == 31) part[warp] = up_to;
     __syncthreads();

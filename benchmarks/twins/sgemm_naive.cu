@@ -4,11 +4,14 @@ extern "C" __global__ __launch_bounds__(1024, 1) void sgemm_naive(
     float beta, float* __restrict__ C)
 {
     const int tiles_n = (N + 31) / 32;
-    const int row = blockIdx.x / tiles_n * 32 + threadIdx.x % 32;
-    const int col = blockIdx.x % tiles_n * 32 + threadIdx.x / 32;
-    if (row >= M || col >= N) return;
-    float sum = 0;
-    for (int k = 0; k < K; ++k) sum += A[size_t(row) * K + k] * B[size_t(k) * N + col];
-    float& c = C[size_t(row) * N + col];
-    c = alpha * sum + beta * c;
+    const int b = blockIdx.x, t = threadIdx.x, y = t % 32, x = t / 32;
+    const int top = b / tiles_n * 32, left = b % tiles_n * 32, row = top + y, col = left + x;
+    if (row < M && col < N) {
+        float sum = 0;
+        for (int k = 0; k < K; ++k)
+            sum += A[(long long)row * K + k] * B[(long long)k * N + col];
+        // As the tile's place and the thread's in it: the loop then has fewer instructions.
+        float& c = C[(long long)top * N + left + ((long long)y * N + x)];
+        c = alpha * sum + beta * c;
+    }
 }
