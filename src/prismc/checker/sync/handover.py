@@ -13,7 +13,7 @@ every path arrivals and waits alternate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from prismc.checker.sync.arm_copies import LeftByArms, counted_commits
@@ -44,7 +44,7 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.place import asked_barriers
 from prismc.checker.sync.plan import Position, Where
-from prismc.checker.sync.split import Peers, Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.split import Loads, Peers, Phase, SplitBarrier, arrive_at, await_at
 from prismc.checker.sync.verify import verify
 from prismc.checker.sync.waits import is_tried, unfinished
 from prismc.hardware.groups import BLOCK
@@ -181,11 +181,18 @@ class _Planner:
             for key, conflicts in found.items()
         ]
         loads = [one for pair in pairs for one in self._left.loads(pair)]
-        if len(loads) > len(set(loads)):  # a load completes at one barrier
-            return []
+        if len(loads) > len(set(loads)) or self._are_elsewhere(loads, place):
+            return []  # a load completes at one barrier
         is_part = len(place.region.units) > 1
         is_far = any(pair.is_wide and (is_part or self._left.copies(pair)) for pair in pairs)
         return pairs if not is_far and all(self._left.is_pure(pair) for pair in pairs) else []
+
+    def _are_elsewhere(self, loads: Collection[Loads], place: Place) -> bool:
+        """Whether other scopes whose loads complete at the same barrier stand outside the loop."""
+        return any(
+            access.queue in loads and place.loop.loop not in access.loops
+            for access in self._graph.accesses
+        )
 
     def _crosses(self, conflict: Conflict, place: Place) -> bool:
         """Whether threads of different blocks are in conflict."""

@@ -44,28 +44,55 @@ from prismc.checker.types.walk import calls_in, statements_in
 from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK
 from prismc.source.record import replace
+from prismc.source.span import Span
 
 
 def loads_of(
     body: typed.Body, pointers: Pointers, callees: Mapping[str, FunctionSummary]
 ) -> dict[int, Loads]:
     """What the bulk loads of each scope complete at, by the scope's id."""
-    groups: list[tuple[set[Root], list[int]]] = []
+    pipelines = _pipelines_of(body)
+    apart: dict[Span | None, list[typed.Narrow]] = {}
     for statement in statements_in(body.statements):
         if not isinstance(statement, typed.Narrow) or not statement.is_async:
             continue
-        if not any(_counts_bytes(call, callees) for call in calls_in(statement.body)):
-            continue
-        roots = {root for view in statement.views for root in pointers.path(view.source).roots}
+        if any(_counts_bytes(call, callees) for call in calls_in(statement.body)):
+            apart.setdefault(pipelines.get(statement.id), []).append(statement)
+    found: dict[int, Loads] = {}
+    for scopes in apart.values():
+        found |= _joined(scopes, pointers)
+    return found
+
+
+def _pipelines_of(body: typed.Body) -> dict[int, Span]:
+    """The pipeline around each statement, by where it is written. What it fills is read in it: its
+    loads need no barrier together with another's, which waits at places of its own."""
+    regions = (
+        one
+        for one in statements_in(body.statements)
+        if isinstance(one, typed.Narrow) and one.keyword == "pipeline"
+    )
+    return {
+        statement.id: region.header
+        for region in regions
+        for statement in statements_in(region.body)
+    }
+
+
+def _joined(scopes: Iterable[typed.Narrow], pointers: Pointers) -> dict[int, Loads]:
+    """Scopes that fill the same memory complete together, whichever of them runs."""
+    groups: list[tuple[set[Root], list[int]]] = []
+    for scope in scopes:
+        roots = {root for view in scope.views for root in pointers.path(view.source).roots}
         roots = {root for root in roots if not root.is_private}
         joined = [group for group in groups if not group[0].isdisjoint(roots)]
         groups = [group for group in groups if group not in joined]
-        scopes = [scope for group in joined for scope in group[1]]
-        groups.append((roots.union(*(group[0] for group in joined)), [*scopes, statement.id]))
+        before = [one for group in joined for one in group[1]]
+        groups.append((roots.union(*(group[0] for group in joined)), [*before, scope.id]))
     found: dict[int, Loads] = {}
-    for roots, scopes in groups:
+    for roots, ids in groups:
         named = tuple(sorted(roots, key=lambda root: (root.name, root.low, root.parameter)))
-        found |= dict.fromkeys(scopes, Loads(scopes=tuple(scopes), roots=named))
+        found |= dict.fromkeys(ids, Loads(scopes=tuple(ids), roots=named))
     return found
 
 
