@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from prismc.emulator.checks.fence_history import NEVER, FenceHistory
 from prismc.emulator.checks.views import View, Views
 from prismc.emulator.geometry import WARP
 from prismc.emulator.semantics.registry import Lanes
@@ -23,7 +24,6 @@ from prismc.emulator.state.batch import Batch
 ENGINES = 64
 # Of the engines, those from here on are the tensor cores of the warps, by number.
 TENSOR_CORES = 32
-_FENCES = 4
 
 
 class Knowledge:
@@ -46,8 +46,7 @@ class Knowledge:
         self.has_views = False
         self.pairs: Lanes | None = None
         self.engines: Lanes | None = None
-        # The last proxy fences of each lane; a few, because the last may come too late.
-        self.proxy_fences: Lanes | None = None
+        self.proxy_fences = FenceHistory(count)
 
     def lanes_of(self, threads: Lanes) -> Lanes:
         """The lanes of thread numbers; -1 for copy engines and for threads of other batches."""
@@ -60,10 +59,7 @@ class Knowledge:
 
     def note_proxy_fence(self, lanes: Lanes, now: int) -> None:
         """Lanes have executed a proxy fence."""
-        if self.proxy_fences is None:
-            self.proxy_fences = np.zeros((len(self.base), _FENCES), np.int32)
-        self.proxy_fences[lanes, 1:] = self.proxy_fences[lanes, :-1]
-        self.proxy_fences[lanes, 0] = now
+        self.proxy_fences.note(lanes, now)
 
     def pair_matrix(self) -> Lanes:
         """`[blocks, thread, other thread]`: what is known beyond the bases; made when needed."""
@@ -193,13 +189,9 @@ class Clocks:
         """
         known = self.of(batch)
         writers = known.lanes_of(others)
-        missing: Lanes = writers >= 0
-        if known.proxy_fences is None:
-            return missing
-        for slot in range(_FENCES):
-            fences = known.proxy_fences[writers, slot]
-            covered = (fences > stamps) & self.ordered(batch, lanes, others, fences)
-            missing &= ~covered
+        fences = known.proxy_fences.first_after(writers, stamps)
+        is_fenced = (fences < NEVER) & self.ordered(batch, lanes, others, fences)
+        missing: Lanes = (writers >= 0) & ~is_fenced
         return missing
 
     def _by_pairs(
