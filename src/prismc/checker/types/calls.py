@@ -47,7 +47,7 @@ class Calls(Layouts):
     """Turns a call into a typed call, a built-in, a conversion or a constant."""
 
     def call(self, node: ast.Call, expected: Type | None) -> typed.Expression:
-        """The typed call; its type is VOID without a result."""
+        """The typed call; its type is `VoidType` without a result."""
         callee = Callee(node.callee)
         if node.named:
             self.report(NamedArgumentHere(at=node.named[0].span))

@@ -94,7 +94,6 @@ class LiteralType(Type):
 
 
 ERROR = ErrorType()
-VOID = VoidType()
 BOOLEAN = ScalarType(scalar=BOOL)
 INT = ScalarType(scalar=I32)
 

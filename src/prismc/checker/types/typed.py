@@ -232,8 +232,8 @@ class Descriptor(Expression):
 
 
 class Call(Expression):
-    """A call. `type` is the result's, VOID without, and of the first result with several; `bound`
-    is the code's bound at the call."""
+    """A call. `type` is the result's, `VoidType` without, and of the first result with several;
+    `bound` is the code's bound at the call."""
 
     callee: Instance
     arguments: tuple[Expression, ...]

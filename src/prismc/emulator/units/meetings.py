@@ -17,7 +17,6 @@ from prismc.emulator.state.frames import Frame
 from prismc.emulator.state.run import Run
 
 _FULL = np.full((1, WARP), 0xFFFFFFFF, np.uint32)
-_BITS = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 Key = tuple[int, Frame, int]
 
 
@@ -25,12 +24,6 @@ def bits_of_rows(rows: Lanes) -> Lanes:
     """Bool `[warps, 32]` as lane masks, uint32 `[warps]`."""
     packed: Lanes = np.packbits(rows, axis=1, bitorder="little").view(np.uint32)
     return packed.reshape(-1)
-
-
-def rows_of_bits(bits: Lanes) -> Lanes:
-    """Lane masks, uint32 `[...]`, as bool `[..., 32]`."""
-    rows: Lanes = (bits[..., None] & _BITS) != 0
-    return rows
 
 
 def whole_warp(run: Run) -> Lanes:
