@@ -90,9 +90,9 @@ class Conditions:
             sign, mine, other = {">": "<", ">=": "<="}[sign], other, mine
         if sign in ("<", "<="):
             gap = int(sign == "<")
-            if mine.key is not None:
+            if mine.key is not None and mine.exact is None:
                 yield mine.key, UNKNOWN._replace(high=other.high - gap)
-            if other.key is not None:
+            if other.key is not None and other.exact is None:
                 yield other.key, UNKNOWN._replace(low=mine.low + gap)
         elif sign == "==":
             yield from self._equal(left, other)
@@ -101,7 +101,8 @@ class Conditions:
     def _equal(self, side: typed.Expression, other: Known) -> Iterator[Statement]:
         """`side == other`: also what `x % 8 == 0` and `x & 7 == 0` say about x."""
         value = self._values.value(side)
-        if value.key is not None:
+        # Code that is never reached would make numbers others: 1 == 0 says nothing of 1.
+        if value.key is not None and value.exact is None:
             yield value.key, Known(other.residue, other.low, other.high)
         if other.exact is None or not isinstance(side, typed.Binary):
             return
