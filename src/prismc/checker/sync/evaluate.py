@@ -433,8 +433,10 @@ class Evaluator:
         return known_map(operation, tuple(forms)) if len(forms) == len(values) else None
 
     def _conditional(self, expression: typed.Conditional, counters: Counters) -> Form | None:
-        condition = self._form(expression.condition, counters)
         value = self._form(expression.value, counters)
+        if expression.is_guard:
+            return value
+        condition = self._form(expression.condition, counters)
         otherwise = self._form(expression.otherwise, counters)
         chosen = None if condition is None else known(condition)
         if chosen is None or value is None or otherwise is None:

@@ -93,6 +93,7 @@ class Guard:
             value=value,
             condition=self._condition(),
             otherwise=zero,
+            is_guard=True,
         )
 
     def _zero(self, of: Type, at: Span) -> typed.Expression | None:

@@ -134,11 +134,16 @@ class Logical(Expression):
 
 
 class Conditional(Expression):
-    """`value if condition else otherwise`: only the chosen side is evaluated."""
+    """`value if condition else otherwise`: only the chosen side is evaluated.
+
+    With `is_guard` the condition is that an iteration of a pipeline exists, and all that uses the
+    result stands under it as well.
+    """
 
     value: Expression
     condition: Expression
     otherwise: Expression
+    is_guard: bool = False
 
 
 class Convert(Expression):
