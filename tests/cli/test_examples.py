@@ -37,6 +37,11 @@ def build(
     return session, built
 
 
+# NVRTC makes two iterations of this loop, where all operations are, into one, and one more for the
+# last of an odd number.
+LOOP_COPIES = {"tf32_matmul": 3}
+
+
 def inlined_copies(module: Module) -> Counter[str]:
     """How often each function's text stands in the kernel: once for each call."""
     copies = Counter(one.symbol for one in module.functions if one.is_kernel)
@@ -69,7 +74,7 @@ def test_ptx_has_the_barriers_of_the_plan(path: Path) -> None:
         operation.kind
         for symbol, plan in checked.plan.instances.items()
         for operation in plan.operations
-        for _ in range(copies[symbol])
+        for _ in range(copies[symbol] * LOOP_COPIES.get(path.stem, 1))
     ]
     full, warp, named = (
         sum(getattr(report.barriers, kind) for report in built.reports)

@@ -90,6 +90,4 @@ def _read_flags(flags: str) -> _Flags:
         else:
             raise ValueError(f"unknown flag {word!r} in a test program")
     named = tuple(targets) or (DEFAULT_TARGET.name,)
-    return _Flags(
-        named, tuple(defines), builds, races, asserts, placement, footprints, ptx_version
-    )
+    return _Flags(named, tuple(defines), builds, races, asserts, placement, footprints, ptx_version)
