@@ -10,47 +10,9 @@ from prismc.driver.sync.account import account_of
 from prismc.driver.sync.html import show_html
 from prismc.driver.sync.text import show_account
 from support.checking import check_texts
+from support.rings import AHEAD, APART
 
 CLUSTER = Path(__file__).with_name("cluster_matmul.prism")
-AHEAD = """\
-from std.copy import cp_async_16
-
-@requires(block[1], thread[64])
-def total(x: ptr(const f32), n: int) -> f32 @ thread[1]:
-    shared S: f32[3][256]
-    t: int @ thread[1] = id()
-    sum: f32 @ thread[1] = 0.0
-    pipeline k in range(n) through S as s:
-        produce:
-            partition s as async d @ thread[1] at t * 4:
-                cp_async_16(d, 0, x, k * 256 + t * 4)
-        consume:
-            sum += s[255 - t]
-    return sum
-"""
-APART = """\
-@requires(block[1], warp[3])
-def sums(x: ptr(const f32), y: ptr(f32), n: int):
-    shared S: f32[3][64]
-    claim y as out @ warp[2]:
-        pipeline k in range(n) through S as s:
-            produce:
-                claim s as slot @ warp[1]:
-                    split warp:
-                        case 2:
-                            pass
-                        case 1:
-                            l: int @ thread[1] = id()
-                            for j in range(2):
-                                partition slot as own @ thread[1] at l + 32 * j:
-                                    own[0] = x[k * 64 + l + 32 * j]
-            consume:
-                split warp:
-                    case 2:
-                        t: int @ thread[1] = id()
-                        partition out as own @ thread[1] at t:
-                            own[0] += s[63 - t]
-"""
 
 
 def _shown(text: str, flags: str = "") -> tuple[str, str]:
@@ -70,7 +32,7 @@ def _require(text: str, *lines: str) -> None:
 
 
 def test_copies_that_are_on_their_way() -> None:
-    text, page = _shown(AHEAD)
+    text, page = _shown(AHEAD.replace("SLOTS", "3"))
     pipeline = (
         "the pipeline of line 8 (3 slots, 2 iterations filled ahead) is unrolled: its steps are "
         "few and small (unrolled about 11 instructions, of 1000 at most)"
@@ -88,7 +50,7 @@ def test_copies_that_are_on_their_way() -> None:
 
 
 def test_phases_are_no_memory() -> None:
-    text, _ = _shown(APART)
+    text, _ = _shown(APART.replace("SLOTS", "3"))
     _require(
         text,
         "PHASE content of S[1]: line 21 waits (threads 0..63), line 13 arrives (threads 64..95), "

@@ -47,6 +47,5 @@ class Qualifiers(Value):
     count: int = 1
     strength: Strength = Strength.WEAK
     scope: Scope = Scope.NONE
-    has_policy: bool = False
     is_copy: bool = False
     is_barrier: bool = False

@@ -15,54 +15,7 @@ from prismc.checker.sync.plan import SyncKind, SyncOperation
 from prismc.driver.pipeline import CHECKS, run_stages
 from prismc.hardware.asynchronous import Completion
 from support.checking import check_texts
-
-AHEAD = """\
-from std.copy import cp_async_16
-
-@requires(grid[1], block[1], thread[64])
-@launch(threads = 64)
-@assume(aligned(X, 16))
-kernel total(X: ptr(const f32), Y: ptr(f32), n: int):
-    partition Y as y @ block[1] at id(block[1]) * 64:
-        group block[1]:
-            shared S: f32[SLOTS][256]
-            t: int @ thread[1] = id()
-            sum: f32 @ thread[1] = 0.0
-            pipeline k in range(n) through S as s:
-                produce:
-                    partition s as async d @ thread[1] at t * 4:
-                        cp_async_16(d, 0, X, k * 256 + t * 4)
-                consume:
-                    sum += s[255 - t]
-            partition y as mine @ thread[1] at t:
-                mine[0] = sum
-"""
-APART = """\
-@requires(grid[1], block[1], warp[3])
-@launch(threads = 96)
-kernel sums(X: ptr(const f32), Y: ptr(f32), n: int):
-    partition Y as y @ block[1] at id(block[1]) * 64:
-        group block[1]:
-            shared S: f32[SLOTS][64]
-            claim y as out @ warp[2]:
-                pipeline k in range(n) through S as s:
-                    produce:
-                        claim s as slot @ warp[1]:
-                            split warp:
-                                case 2:
-                                    pass
-                                case 1:
-                                    l: int @ thread[1] = id()
-                                    for j in range(2):
-                                        partition slot as own @ thread[1] at l + 32 * j:
-                                            own[0] = X[k * 64 + l + 32 * j]
-                    consume:
-                        split warp:
-                            case 2:
-                                t: int @ thread[1] = id()
-                                partition out as own @ thread[1] at t:
-                                    own[0] += s[63 - t]
-"""
+from support.rings import AHEAD, APART
 
 
 def _operations(text: str, slots: int) -> tuple[SyncOperation, ...]:

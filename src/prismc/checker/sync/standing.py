@@ -23,10 +23,10 @@ from prismc.checker.sync.graph import (
 from prismc.checker.sync.lag import Lag
 from prismc.checker.sync.loads import arrivers_of
 from prismc.checker.sync.mbarriers import arrives_by_warp, unit_of_barrier
-from prismc.checker.sync.plan import COMMITS, WAITS, Participants, SyncKind, SyncOperation
+from prismc.checker.sync.plan import COMMITS, WAITS, Edge, Participants, SyncKind, SyncOperation
 from prismc.checker.sync.split import Arrive, Await, Loads
 from prismc.hardware.asynchronous import Completion
-from prismc.hardware.groups import BLOCK, GRID, Level
+from prismc.hardware.groups import BLOCK, GRID, Level, Perspective
 from prismc.hardware.primitives import WARP_THREADS
 from prismc.source.record import replace
 
@@ -51,9 +51,11 @@ def node_operations(
                 made = group_operation(node, region, planned, without=drained)
                 yield replace(made, is_behind=node in late)
             case Finish():
-                yield _vote(node)
+                # A block's threads wait for the answer whether it is the last.
+                yield _of_everyone(node, SyncKind.BLOCK_VOTE, BLOCK)
             case GridBarrier():
-                yield _of_grid(node, planned)
+                ordered = edges_of(planned, planned.waits[node])
+                yield _of_everyone(node, SyncKind.GRID_BARRIER, GRID, ordered)
             case Arrive() | Await():
                 made = at_split_barrier(node, region, planned, hardware)
                 yield replace(made, is_behind=node in late)
@@ -135,32 +137,23 @@ def _part(region: Region, threads: int, planned: Planned) -> tuple[tuple[int, in
     return ranges_of(part)
 
 
-def _of_grid(node: GridBarrier, planned: Planned) -> SyncOperation:
+def _of_everyone(
+    node: Finish | GridBarrier,
+    kind: SyncKind,
+    perspective: Perspective,
+    edges: tuple[Edge, ...] = (),
+) -> SyncOperation:
+    """What every thread of a block, or of the grid, takes part in."""
     return SyncOperation(
         number=0,
-        kind=SyncKind.GRID_BARRIER,
+        kind=kind,
         position=node.before,
-        participants=Participants(perspective=GRID),
+        participants=Participants(perspective=perspective),
         lanes=0,
         count=0,
         barrier=0,
         at=node.span,
-        edges=edges_of(planned, planned.waits[node]),
-    )
-
-
-def _vote(node: Finish) -> SyncOperation:
-    """At `finish` a block's threads wait for the answer whether it is the last."""
-    return SyncOperation(
-        number=0,
-        kind=SyncKind.BLOCK_VOTE,
-        position=node.before,
-        participants=Participants(perspective=BLOCK),
-        lanes=0,
-        count=0,
-        barrier=0,
-        at=node.span,
-        edges=(),
+        edges=edges,
     )
 
 

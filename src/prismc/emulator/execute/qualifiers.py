@@ -48,10 +48,4 @@ def qualifiers_of(
             decoder.refuse(site, f"unknown modifier `.{modifier}`")
     if strength is not Strength.WEAK and scope is Scope.NONE:
         scope = Scope.GPU
-    return Qualifiers(
-        space=space,
-        count=count,
-        strength=strength,
-        scope=scope,
-        has_policy=site.form.has("L2::cache_hint"),
-    )
+    return Qualifiers(space=space, count=count, strength=strength, scope=scope)
