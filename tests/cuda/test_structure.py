@@ -432,3 +432,28 @@ body (%i: i32, %x_1: i32, %y_1: i32) {
         return x * 100 + y
 
     assert results(kernel(body)) == [expected(int(t)) for t in T]
+
+
+def test_one_condition_and_one_fence_initialise_all_mbarriers() -> None:
+    """Copies by the async proxy come to some of them; a fence behind the last shows all."""
+
+    def init(index: int, copies: int, is_async: str) -> str:
+        return f"""%i{index}: i32 = const value={index}
+  mbarrier.init %m, %i{index} copies={copies} arrivals=3 is_async={is_async} number={index}"""
+
+    def lines(*inits: str) -> list[str]:
+        start = """%bytes: ptr<u8, shared> = shared.memory
+  %m: ptr<u64, shared> = shared.view %bytes, none bytes=0"""
+        module = emitted(kernel("\n  ".join((start, *inits)), shared=64), "sm_90")
+        body = module.text[module.text.rindex(" k(") :]
+        return [one.strip() for one in body.splitlines() if "mbarrier" in one or "if (" in one]
+
+    assert lines(init(0, 1, "true"), init(1, 4, "false")) == [
+        "if (threadIdx.x == 0) {",
+        "mbarrier_init(&m[0], 3);",
+        "for (int i = 0; i < 4; ++i) mbarrier_init(&m[1] + i, 3);",
+        'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");',
+    ]
+    assert lines(init(0, 1, "false")) == [
+        "if (threadIdx.x == 0) mbarrier_init(&m[0], 3);"
+    ]

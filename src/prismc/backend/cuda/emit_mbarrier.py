@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from prismc.backend.cuda import expression as cpp
@@ -28,8 +28,25 @@ def _place(frame: Frame, base: Value, index: Value) -> Expression:
     return cpp.prefix("&", cpp.index(start, frame.value(index)))
 
 
-def _init(frame: Frame, op: mbarrier.MbarrierInit) -> None:
-    """One thread initialises all; copies lie side by side."""
+def emit_inits(frame: Frame, inits: Sequence[mbarrier.MbarrierInit]) -> None:
+    """One thread initialises all, and shows them to other proxies and blocks by one fence behind
+    the last (PTX ISA, "fence.mbarrier_init")."""
+    lines = [_init(frame, op) for op in inits]
+    if any(op.is_async for op in inits):
+        lines.append('asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");')
+    at, test = inits[0].span, "if (threadIdx.x == 0)"
+    if len(lines) == 1:
+        frame.writer.line(f"{test} {lines[0]}", at, alone=True)
+        return
+    frame.writer.line(f"{test} {{", at, alone=True)
+    with frame.writer.indented():
+        for line in lines:
+            frame.writer.line(line, at, alone=True)
+    frame.writer.line("}")
+
+
+def _init(frame: Frame, op: mbarrier.MbarrierInit) -> str:
+    """The statement for the mbarriers of one purpose; copies lie side by side."""
     frame.scopes.open()
     place, loop = _place(frame, op.base, op.index), ""
     if op.copies > 1:
@@ -37,11 +54,8 @@ def _init(frame: Frame, op: mbarrier.MbarrierInit) -> None:
         loop = f"for (int {name} = 0; {name} < {op.copies}; ++{name}) "
         place = cpp.binary(place, "+", cpp.name(name))
     call = cpp.call(frame.need("mbarrier_init"), place, cpp.literal(str(op.arrivals)))
-    frame.writer.line(f"if (threadIdx.x == 0) {loop}{call.text};", op.span, alone=True)
-    if op.is_async:
-        fence = 'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");'
-        frame.writer.line(f"if (threadIdx.x == 0) {fence}", op.span, alone=True)
     frame.scopes.close()
+    return f"{loop}{call.text};"
 
 
 def _sync(frame: Frame, op: mbarrier.MbarrierSync) -> None:
@@ -110,7 +124,6 @@ def _call(frame: Frame, op: Any, helper: str, *arguments: Expression) -> None:
 
 
 MBARRIER_STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
-    mbarrier.MbarrierInit: _init,
     mbarrier.MbarrierSync: _sync,
     mbarrier.MbarrierArrive: _arrive,
     mbarrier.MbarrierExpect: _expect,

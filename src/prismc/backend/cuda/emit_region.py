@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from prismc.backend.cuda import expression as cpp
+from prismc.backend.cuda.emit_mbarrier import emit_inits
 from prismc.backend.cuda.emit_statement import STATEMENTS
 from prismc.backend.cuda.expression import Expression
 from prismc.backend.cuda.frame import Frame
 from prismc.backend.cuda.types import declarator
 from prismc.ir.core import Op, Region, Value, walk
 from prismc.ir.ops.control import Break, Continue, For, If, Return, Unreachable, While, Yield
-from prismc.ir.ops.mbarrier import MbarrierWait
+from prismc.ir.ops.mbarrier import MbarrierInit, MbarrierWait
 
 
 class Regions:
@@ -24,10 +25,16 @@ class Regions:
 
     def region(self, region: Region, targets: tuple[Value, ...] = ()) -> None:
         """The operations of a region; `targets` are what its `yield` gives values to."""
+        inits: list[MbarrierInit] = []
         for op in region.ops:
             if self._frame.is_silent(op):
                 self._frame.keep_expression(op)
+            elif isinstance(op, MbarrierInit):
+                inits.append(op)
             else:
+                if inits:
+                    emit_inits(self._frame, inits)
+                    inits = []
                 self._op(op, targets)
 
     def _op(self, op: Op, targets: tuple[Value, ...]) -> None:

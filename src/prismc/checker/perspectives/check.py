@@ -221,6 +221,8 @@ class _BodyChecker:
                 return frame, crossed
             if frame.blocks_exits:
                 crossed = frame
+            if frame.keyword == "pipeline" and keyword != "return":  # it stands for a loop
+                return frame, frame
         raise AssertionError("every walk starts inside a function")
 
     def _return(self, statement: typed.Return) -> None:

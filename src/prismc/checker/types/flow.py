@@ -44,6 +44,8 @@ class _Flow:
         self._breaks: list[list[Assigned]] = []
         self._watched: set[typed.Variable] = set()
         self._reported: set[typed.Variable] = set()
+        # How many statements that no exit may cross nothing gets out of.
+        self._crossed = 0
 
     def run(self) -> None:
         """Walk the body; a path that ends without a return is reported."""
@@ -64,10 +66,11 @@ class _Flow:
                     note = Related(at=exit_span, message="nothing goes past this line")
                     self.problems.append(Unreachable(at=statement.span, related=(note,)))
                 return None
+            crossed = self._crossed
             state = self._statement(statement, state)
             # An exit out of these is refused for what it crosses; what follows it is not at fault.
-            is_crossed = isinstance(statement, _CROSSED)
-            exit_span = None if is_crossed else statement.span
+            self._crossed += state is None and isinstance(statement, _CROSSED)
+            exit_span = statement.span if self._crossed == crossed else None
         return state
 
     def _statement(self, statement: typed.Statement, state: Assigned) -> Assigned | None:
