@@ -454,6 +454,4 @@ def test_one_condition_and_one_fence_initialise_all_mbarriers() -> None:
         "for (int i = 0; i < 4; ++i) mbarrier_init(&m[1] + i, 3);",
         'asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");',
     ]
-    assert lines(init(0, 1, "false")) == [
-        "if (threadIdx.x == 0) mbarrier_init(&m[0], 3);"
-    ]
+    assert lines(init(0, 1, "false")) == ["if (threadIdx.x == 0) mbarrier_init(&m[0], 3);"]
