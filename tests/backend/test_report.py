@@ -85,3 +85,12 @@ ptxas info    : Used 64 registers, used 1 barriers, 472 bytes cumulative stack s
 )
 def test_barriers_are_counted_by_kind(line: str, expected: dict[str, int]) -> None:
     assert count_barriers(f"\t{line}\n") == BarrierCounts(**expected)
+
+
+def test_braces_of_inline_assembly_do_not_end_a_kernel() -> None:
+    wait = "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared.b64 p, [%r1], %r2;\n}\n"
+    ptx = f".visible .entry k()\n{{\n{wait}{wait}\tbar.sync 0;\n\tret;\n}}\n.func f\n{{{wait}}}"
+    compilation = Compilation(target="sm_90", compiler="NVRTC", log="", ptx=ptx, cubin=b"")
+    module: CudaModule = replace(TWO, kernels=(KernelEntry(name="k", at=NOWHERE, threads=32),))
+    (report,) = kernel_reports(compilation, module)
+    assert report.barriers == BarrierCounts(full=1, mbarrier_waits=2)

@@ -36,6 +36,27 @@ kernel fill(Y: ptr(f32)):
 """
 BAD = "@requires(block[1], thread[64])\ndef f():\n    group thread[5]:\n        pass\n"
 BAD_CODE = "P0402"
+RING = """\
+from std.copy import cp_async_16
+
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+@assume(aligned(X, 16))
+kernel turn(X: ptr(const f32), Y: ptr(f32), n: int):
+    partition Y as y @ block[1]:
+        group block[1]:
+            shared S: f32[2][256]
+            t: int @ thread[1] = id()
+            pipeline k in range(n) through S as s:
+                produce:
+                    partition s as async p @ thread[1] at 4 * t:
+                        cp_async_16(p, 0, X, k * 256 + 4 * t)
+                consume:
+                    v: f32 @ thread[1] = s[255 - t]
+                    partition y as m @ thread[1] at k * 64 + t:
+                        m[0] = v
+"""
+
 RACE = """\
 @requires(block[1], thread[64])
 def f(x: ptr(f32)):
@@ -274,6 +295,21 @@ def test_build_several(prismc: Runner, tmp_path: Path) -> None:
         *("blocks", "an", "SM", "barriers"),
     ]
     assert [row.split()[:2] for row in rows] == [["fill", "sm_80"], ["fill", "sm_90a"]]
+
+
+def test_build_tells_how_pipelines_are_written(prismc: Runner, tmp_path: Path) -> None:
+    """From the cache, too; targets with the same plan share a line."""
+    (tmp_path / "ring.prism").write_text(RING, encoding="utf-8")
+    arguments = ["build", "ring.prism", "-o", "out", "--target", "sm_80", "--report"]
+    expected = (
+        "turn: the pipeline of line 11 (2 slots, 1 iteration filled ahead) is unrolled: its steps "
+        "are few and small (unrolled about 9 instructions, of 1000 at most); waits: wait group "
+        "(line 13), block barrier (line 13)"
+    )
+    for _ in range(2):
+        assert prismc(*arguments).out.splitlines()[-1] == expected
+    both = prismc(*arguments, "--target", "sm_90a").out.splitlines()[-1]
+    assert both == expected.replace("turn:", "turn (sm_80, sm_90a):")
 
 
 def test_build_to_one_file_and_to_standard_output(prismc: Runner, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from prismc.hardware.targets import Target
 
 if TYPE_CHECKING:
     from prismc.backend.toolchain.report import BarrierCounts, KernelReport
+    from prismc.driver.pipeline_report import PipelineReport
 
 
 @click.command(short_help="Build CUDA C++, PTX, machine code, and headers to launch it.")
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     "--report/--no-report",
     default=None,
     help="Show what each kernel costs: registers, shared bytes, spills, how many blocks a "
-    "multiprocessor (SM) holds at once, barriers. "
+    "multiprocessor (SM) holds at once, barriers; and how each pipeline is written. "
     "Shown on a terminal anyway.",
 )
 @click.option(
@@ -178,6 +179,7 @@ def build(
     if format_ == "text":
         if not session.exit_code and wants_report:
             show_reports([each for result in results for each in result.reports])
+            show_pipelines([each for result in results for each in result.pipelines])
         if len(names) > 1:
             summary = _summary(results, len(names), time.monotonic() - started)
             write(sys.stderr, summary)
@@ -283,6 +285,17 @@ def show_reports(reports: Sequence[KernelReport]) -> None:
         for report in reports
     ]
     write(sys.stdout, table(head, rows))
+
+
+def show_pipelines(pipelines: Sequence[PipelineReport]) -> None:
+    """How each pipeline is written, with the targets where there are several."""
+    targets: dict[tuple[str, str], list[str]] = {}
+    for one in pipelines:
+        targets.setdefault((one.function, one.words), []).append(one.target)
+    is_one = len({one.target for one in pipelines}) == 1
+    for (function, words), named in targets.items():
+        place = "" if is_one else f" ({', '.join(named)})"
+        write(sys.stdout, f"{function}{place}: {words}\n")
 
 
 def describe_barriers(counts: BarrierCounts) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prismc.driver.errors import NothingToLaunch
 from prismc.driver.options import Options
 from prismc.driver.outputs import Output
 from prismc.driver.pipeline import EMITS, run_stages
+from prismc.driver.pipeline_report import PipelineReport
 from prismc.driver.session import Session
 from prismc.hardware.targets import Target
 from prismc.source.files import SourceFile
@@ -74,10 +75,12 @@ Place = Callable[["Target | None", Emit], Path]
 
 
 class Built(Record):
-    """What a successful build made, target by target: outputs to write, and kernels' costs."""
+    """What a successful build made, target by target: outputs to write, kernels' costs, and how
+    pipelines are written."""
 
     outputs: tuple[Output, ...]
     reports: tuple[KernelReport, ...]
+    pipelines: tuple[PipelineReport, ...]
 
 
 Step = Callable[[str], None]
@@ -100,7 +103,8 @@ def build_file(
 
     `place` names the file of each output. `step` is told of each target when its code is ready.
     """
-    modules = [_emitted(session, file, target) for target in targets]
+    pipelines: list[PipelineReport] = []
+    modules = [_emitted(session, file, target, pipelines) for target in targets]
     work = [(m, t) for m, t in zip(modules, targets, strict=True) if m is not None]
     if len(work) < len(targets) or session.has_errors():
         return None
@@ -126,7 +130,7 @@ def build_file(
     reports = tuple(report for binary in ready for report in binary.reports)
     if session.has_errors():
         return None
-    return Built(outputs=tuple(outputs), reports=reports)
+    return Built(outputs=tuple(outputs), reports=reports, pipelines=tuple(pipelines))
 
 
 def _own_content(
@@ -180,9 +184,18 @@ def _stated_version(options: Options, tells_ptx: bool) -> str:
     return options.ptx_version if tells_ptx or options.ptx_version != "least" else "newest"
 
 
-def _emitted(session: Session, file: SourceFile, target: Target) -> CudaModule | None:
+def _emitted(
+    session: Session, file: SourceFile, target: Target, pipelines: list[PipelineReport]
+) -> CudaModule | None:
+    """The CUDA text for one target; its pipelines are added to those found before."""
+    # Outputs that are up to date need no checker.
+    from prismc.driver.sync.shapes import pipeline_reports
+
     session.options = replace(session.options, target=target)
-    module: CudaModule | None = run_stages(session, file, EMITS)
+    facts: dict[str, Any] = {}
+    module: CudaModule | None = run_stages(session, file, EMITS, facts)
+    if module is not None:
+        pipelines += pipeline_reports(facts["check"], target.name, session.files)
     return module
 
 

@@ -29,13 +29,14 @@ from prismc.driver.outputs import (
     save_outputs,
 )
 from prismc.driver.pipeline import EMITS, import_stages
+from prismc.driver.pipeline_report import PipelineReport
 from prismc.driver.session import Session
 from prismc.driver.told import read, tell
 from prismc.hardware.targets import Target
 from prismc.source.digest import digest
 from prismc.source.files import SourceFile
 from prismc.source.identity import compiler_file
-from prismc.source.record import Record, Value
+from prismc.source.record import Record, Value, replace
 from prismc.source.span import NOWHERE
 from prismc.source.version import MADE_BY
 
@@ -77,6 +78,7 @@ class Result(Record):
     is_built: bool
     is_changed: bool = False
     reports: tuple[KernelReport, ...] = ()
+    pipelines: tuple[PipelineReport, ...] = ()
     content: bytes | None = None
 
 
@@ -208,6 +210,7 @@ class _Build:
             "is_built": built is not None,
             "outputs": [[os.fspath(each.path), digest(each.content)] for each in outputs],
             "reports": tell(() if built is None else built.reports),
+            "pipelines": tell(() if built is None else built.pipelines),
         }
         depends = Texts(session).written_down(session.graph, session.sink.problems())
         return more, [each.content for each in outputs], depends
@@ -233,9 +236,11 @@ def _settled(
     if not finding.record["is_built"]:
         return Result(is_built=False)
     reports: tuple[KernelReport, ...] = read(finding.record["reports"])
+    pipelines: tuple[PipelineReport, ...] = read(finding.record["pipelines"])
+    found = Result(is_built=True, reports=reports, pipelines=pipelines)
     paths = [path for path, _ in finding.record["outputs"]]
     if paths == [TO_STANDARD_OUTPUT]:
-        return Result(is_built=True, reports=reports, content=finding.contents[0])
+        return replace(found, content=finding.contents[0])
     sources = [name for name in finding.files if name != STANDARD_INPUT]
     used = [os.fspath(compiler_file()), *(tools or ())]
     if _overwrites(session, paths, sources):
@@ -255,7 +260,7 @@ def _settled(
     is_there = save_outputs(session.sink, wanted)
     if is_there and not writing.keeps_times:
         is_there = refresh_times(session.sink, list(map(Path, paths)), [*sources, *used])
-    return Result(is_built=is_there, is_changed=is_changed, reports=reports)
+    return replace(found, is_built=is_there, is_changed=is_changed)
 
 
 def _overwrites(session: Session, paths: Sequence[str], sources: Sequence[str]) -> bool:

@@ -54,6 +54,7 @@ _SHARED = re.compile(r"(\d+) bytes smem")
 _BARRIERS = re.compile(r"used (\d+) barriers")
 
 _PTX_ENTRY = re.compile(r"\.entry\s+(\w+)")
+_BRACE = re.compile("[{}]")
 # Inline assembly may put several instructions on one line, and a guard before each.
 _BARRIER = re.compile(
     r"(?:^|[\s;{}])"
@@ -140,7 +141,13 @@ def _costs(log: str) -> dict[str, dict[str, int]]:
 
 
 def _bodies(ptx: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each entry function, to the closing brace in the first column."""
+    """Name and text of each entry function, to the brace that closes it: inline assembly may have some
+    of its own."""
     for match in _PTX_ENTRY.finditer(ptx):
-        end = ptx.find("\n}", match.end())
-        yield match[1], ptx[match.end() : end if end != -1 else len(ptx)]
+        depth, end = 0, len(ptx)
+        for brace in _BRACE.finditer(ptx, match.end()):
+            depth += 1 if brace[0] == "{" else -1
+            if not depth:
+                end = brace.start()
+                break
+        yield match[1], ptx[match.end() : end]

@@ -11,17 +11,16 @@ from prismc.checker.sync.plan import (
     Access,
     Deed,
     Edge,
-    Pipeline,
     SyncKind,
     SyncOperation,
     SyncPlan,
     Where,
 )
 from prismc.checker.sync.requirements import Requirement
-from prismc.checker.sync.weight import loops_in, unrolled_work
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
+from prismc.driver.sync.shapes import Shaped, last_line, shaped
 from prismc.hardware.primitives import PRIMITIVES, Cost
 from prismc.source.files import Files
 from prismc.source.record import Record, replace
@@ -109,19 +108,6 @@ class Operation(Record):
     @property
     def title(self) -> str:
         return f"{self.kind} of {self.threads}"
-
-
-class Shaped(Record):
-    """How the loop of the pipeline in line `line` is written, and why. So many iterations are
-    filled `ahead` in the text, None where other warps fill as far ahead as there is room. Unrolled
-    it is about so many `instructions`."""
-
-    line: int
-    slots: int
-    is_one_step: bool
-    words: str
-    ahead: int | None
-    instructions: int
 
 
 class Function(Record):
@@ -214,7 +200,7 @@ def _function(
     instance = account.instance
     spans = {s.id: s.span for s in statements_in(program.bodies[instance.symbol].statements)}
     first = files.position(instance.requires_span).line
-    last = max((_last_line(span, files) for span in spans.values()), default=first)
+    last = max((last_line(span, files) for span in spans.values()), default=first)
     return Function(
         symbol=instance.symbol,
         title=_title(instance),
@@ -225,23 +211,9 @@ def _function(
         settled=tuple((item.root, item.why.value) for item in account.settled),
         required=account.required,
         pipelines=tuple(
-            _shaped(one, program, instance.symbol, files)
+            shaped(one, program, instance.symbol, files)
             for one in plan.instances[instance.symbol].pipelines
         ),
-    )
-
-
-def _shaped(pipeline: Pipeline, program: typed.Program, symbol: str, files: Files) -> Shaped:
-    shape = pipeline.shape
-    (loop,) = (one for one in loops_in(program.bodies[symbol]) if one.id == pipeline.loop)
-    is_ahead = loop.turns is not None and loop.turns.has_tail
-    return Shaped(
-        line=files.position(pipeline.at).line,
-        slots=pipeline.slots,
-        is_one_step=shape.is_rolled,
-        words=shape.value,
-        ahead=pipeline.slots - 1 if is_ahead else None,
-        instructions=unrolled_work(loop, program.bodies),
     )
 
 
@@ -263,7 +235,7 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
         threads=_who(operation),
         instruction=_instruction(operation, primitive.ptx),
         cost=primitive.cost,
-        line=_last_line(span, files) if is_after else start.line,
+        line=last_line(span, files) if is_after else start.line,
         is_after=is_after,
         indent=start.column - 1,
         needed=_reasons(operation.edges, files, operation.kind, by_threads=False),
@@ -351,7 +323,3 @@ def _threads(access: Access) -> Iterator[int]:
     """The first few threads of an access."""
     for start, end in access.participants.ranges or ((0, 2),):
         yield from range(start, min(end, start + 2))
-
-
-def _last_line(span: Span, files: Files) -> int:
-    return files.known(span.file).position(max(span.start, span.end - 1)).line

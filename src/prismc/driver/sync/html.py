@@ -8,10 +8,10 @@ from html import escape
 
 from prismc.driver.sync.account import COSTS, Function, Operation, Proof
 from prismc.driver.sync.arcs import draw_arcs
+from prismc.driver.sync.shapes import shaped_words
 from prismc.driver.sync.text import (
     needs_words,
     reason_words,
-    shaped_words,
     show_proof,
     standing,
     why_settled,

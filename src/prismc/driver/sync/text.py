@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from prismc.checker.sync.plan import Deed, SyncKind
-from prismc.checker.sync.weight import LARGE
 from prismc.diagnostics.display import printable
 from prismc.diagnostics.style import Role, Style, plain
 from prismc.driver.sync.account import (
@@ -16,10 +15,10 @@ from prismc.driver.sync.account import (
     Proof,
     Ranges,
     Reason,
-    Shaped,
     Side,
     Witness,
 )
+from prismc.driver.sync.shapes import shaped_words
 from prismc.hardware.primitives import Cost
 from prismc.source.files import Files
 from prismc.source.resources import portable_name
@@ -88,20 +87,6 @@ def show_proof(proof: Proof) -> str:
 def witness_words(witness: Witness) -> str:
     """A finding on one line."""
     return f"{witness.kind}: {witness.message}, {witness.place} ({witness.schedule})"
-
-
-def shaped_words(pipeline: Shaped) -> str:
-    """`the pipeline of line 9 (4 slots, 3 iterations filled ahead) is unrolled: its steps are few
-    and small (unrolled about 60 instructions, of 1000 at most)`."""
-    number = pipeline.ahead
-    lead = "filled by other warps, as far ahead as there is room"
-    if number is not None:
-        lead = f"{number} iteration{'s' if number > 1 else ''} filled ahead"
-    return (
-        f"the pipeline of line {pipeline.line} ({pipeline.slots} slots, {lead}) is "
-        f"{pipeline.words} (unrolled about {pipeline.instructions} "
-        f"instructions, of {LARGE} at most)"
-    )
 
 
 def why_settled(function: Function) -> Iterator[str]:
