@@ -8,6 +8,7 @@ from itertools import product
 from types import MappingProxyType
 
 from prismc.checker.sync.asked import Asked, Guard, World
+from prismc.checker.sync.boxes import Corner
 from prismc.checker.sync.conditions import Said, least_values, said_by
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
@@ -125,7 +126,7 @@ class Accesses:
         self,
         kind: AccessKind,
         pointer: typed.Expression,
-        index: typed.Expression | None,
+        index: typed.Expression | Corner | None,
         here: Here,
         *,
         lanes: int,
@@ -134,8 +135,8 @@ class Accesses:
         agent: Agent = Agent.GENERIC,
         block: typed.Expression | None = None,
     ) -> Access:
-        """One access to `lanes` elements from `index` on; to any element without one. `block` is
-        the block of the cluster whose memory it is, if that is not the thread's own."""
+        """One access to `lanes` elements from `index` on, or to a box; to any element without one.
+        `block` is the block of the cluster whose memory it is, if that is not the thread's own."""
         path = self.pointers.path(pointer)
         if block is not None:
             return self._far(kind, path, index, here, block, lanes=lanes, at=at)
@@ -156,7 +157,7 @@ class Accesses:
         self,
         kind: AccessKind,
         path: Path,
-        index: typed.Expression | None,
+        index: typed.Expression | Corner | None,
         here: Here,
         block: typed.Expression,
         *,
@@ -209,9 +210,13 @@ class Accesses:
         self.made.append(access)
         return access
 
-    def _asked(self, path: Path, index: typed.Expression, here: Here, lanes: int) -> Asked | None:
+    def _asked(
+        self, path: Path, index: typed.Expression | Corner, here: Here, lanes: int
+    ) -> Asked | None:
         """The access in the program's own expressions, for a prover."""
-        if self._world is None or any(root.base != 0 for root in path.roots):
+        if isinstance(index, Corner) or self._world is None:
+            return None
+        if any(root.base != 0 for root in path.roots):
             return None
         views = ((view, self.view_uses[view.variable].loops) for view in path.views)
         return Asked(
@@ -265,7 +270,9 @@ class Accesses:
         base = bases.pop() if bases else 0
         return plus(index, constant(base)) if base != 0 else index
 
-    def _footprint(self, path: Path, index: typed.Expression, here: Here, lanes: int) -> Footprint:
+    def _footprint(
+        self, path: Path, index: typed.Expression | Corner, here: Here, lanes: int
+    ) -> Footprint:
         """With remainders of counters that do not end, if that makes all the difference."""
         plain = self._evaluated(path, index, here, lanes, {})
         cycles = {loop: n for loop, n in self.evaluator.cycles.items() if loop in here.loops}
@@ -277,7 +284,7 @@ class Accesses:
     def _evaluated(
         self,
         path: Path,
-        index: typed.Expression,
+        index: typed.Expression | Corner,
         here: Here,
         lanes: int,
         cycles: Mapping[int, int],
@@ -285,7 +292,7 @@ class Accesses:
     ) -> Footprint:
         threads = here.threads
         parts = [
-            index,
+            *(index.places if isinstance(index, Corner) else (index,)),
             *([] if block is None else [block]),
             *(guard.condition for guard in here.guards),
             *_offsets(path),
@@ -301,7 +308,8 @@ class Accesses:
             is_certain = is_certain and inside.is_certain
             if not inside.threads:
                 continue
-            form = self.evaluator.form(index, counters, here.loops)
+            evaluate = partial(self.evaluator.form, counters=counters, loops=here.loops)
+            form = index.form(evaluate) if isinstance(index, Corner) else evaluate(index)
             form = self.indices(path, form, counters, here.loops)
             if block is not None and form is not None:
                 form = self._moved(form, self.evaluator.form(block, counters, here.loops))
@@ -318,7 +326,10 @@ class Accesses:
             )
         if not points:
             return Footprint(threads=0)
-        made = footprint_of(tuple(points), loops, lanes, is_certain=is_certain, cycles=cycles)
+        tile = index.tile if isinstance(index, Corner) else None
+        made = footprint_of(
+            tuple(points), loops, lanes, is_certain=is_certain, cycles=cycles, tile=tile
+        )
         if not (made.common or made.varying):
             made = replace(made, plain=self._one(without_conditions(made)))
         return self._one(made)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from prismc.checker.sync.footprints import Footprint, footprint_of
 from prismc.checker.sync.forms import Coefficient, Form
-from prismc.checker.sync.meetings import Between, Known, meet
+from prismc.checker.sync.meetings import Between, meet
+from prismc.checker.sync.tables import Known
 from prismc.source.record import replace
 
 
@@ -47,6 +48,7 @@ def _of_others(footprint: Footprint, by: int) -> Footprint:
         footprint.lanes,
         is_certain=footprint.is_certain,
         cycles=footprint.cycles,
+        tile=footprint.tile,
     )
 
 

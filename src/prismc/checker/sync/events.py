@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard
+from prismc.checker.sync.boxes import Corner
 from prismc.checker.sync.coverage import BULK_WRITES, NONE, Queue, barrier
-from prismc.checker.sync.extents import block_at, extent_at
+from prismc.checker.sync.extents import block_at, corner_at, extent_at
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary, groups_of
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.summaries import FunctionSummary, Lifter
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
-from prismc.checker.types.model import ArrayType, PointerType, Type, VectorType
+from prismc.checker.types.model import ArrayType, PointerType, TensorMapType, Type, VectorType
 from prismc.checker.types.walk import expressions_in, operands, statement_operands
 from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Perspective
@@ -114,7 +115,7 @@ class Events:
             expression
             for operand in statement_operands(statement)
             for expression in expressions_in(operand)
-            if isinstance(expression.type, PointerType)
+            if isinstance(expression.type, PointerType | TensorMapType)
         ]
         for pointer in named:
             for kind in (AccessKind.READ, AccessKind.WRITE):
@@ -203,9 +204,10 @@ class Events:
         self, call: typed.Call, here: Here, kinds: tuple[AccessKind, ...]
     ) -> Iterator[Event]:
         for parameter, argument in zip(call.callee.parameters, call.arguments, strict=True):
-            if isinstance(parameter.type, PointerType):
+            if isinstance(parameter.type, PointerType | TensorMapType):
+                is_const = isinstance(parameter.type, PointerType) and parameter.type.is_const
                 for kind in kinds:
-                    if kind is AccessKind.READ or not parameter.type.is_const:
+                    if kind is AccessKind.READ or not is_const:
                         yield self._through(call, parameter, argument, here, kind)
 
     def _through(
@@ -222,11 +224,15 @@ class Events:
         effects = call.callee.effects
         queue = _queue(call.callee, parameter, kind)
         is_write = kind is not AccessKind.READ
-        element, lanes = None, 1
+        element: typed.Expression | Corner | None = None
+        lanes = 1
         # Where copies of single threads come from is looked at as a whole.
         if is_write or queue is not Completion.COPY_GROUP:
             extent = extent_at(call, parameter, self._accesses.evaluator, is_write=is_write)
-            element, lanes = (None, 1) if extent is None else extent
+            if extent is not None:
+                element, lanes = extent
+            elif (corner := corner_at(call, parameter, is_write=is_write)) is not None:
+                element, lanes = corner, corner.box[-1]
         return self._accesses.access(
             AccessKind.UPDATE if is_atomic else kind,
             argument,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prismc.checker.sync.boxes import Corner
 from prismc.checker.sync.evaluate import Evaluator
 from prismc.checker.types import typed
 from prismc.checker.types.effects import Extent
-from prismc.checker.types.model import INT, PointerType, size_of
+from prismc.checker.types.model import INT, PointerType, TensorMapType, size_of
 from prismc.source.record import replace
 
 Arguments = Mapping[typed.Variable, typed.Expression]
@@ -30,6 +31,21 @@ def extent_at(
     if element is None or not bytes_ or bytes_ % of_element:
         return None
     return element, bytes_ // of_element
+
+
+def corner_at(call: typed.Call, parameter: typed.Variable, *, is_write: bool) -> Corner | None:
+    """The box of a tensor map's array that a call touches, in the caller's terms; None for any
+    element."""
+    effects, of = call.callee.effects, parameter.type
+    if effects is None or not isinstance(of, TensorMapType):
+        return None
+    arguments = _arguments(call)
+    for each in effects.boxes:
+        if each.parameter is parameter and each.is_write == is_write:
+            corner = [_in_terms_of(place, arguments) for place in each.corner]
+            known = tuple(place for place in corner if place is not None)
+            return Corner(places=known, box=of.box) if len(known) == len(of.box) else None
+    return None
 
 
 def block_at(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from math import gcd
 from types import MappingProxyType
 
-from prismc.checker.sync.forms import ONE, Coefficient, Form, Monomial
-from prismc.source.record import Record, replace
+from prismc.checker.sync.forms import ONE, ROW, Coefficient, Form, Monomial
+from prismc.source.record import Record, Value, replace
 
 
 class Point(Record):
@@ -28,8 +28,19 @@ class Point(Record):
     said: tuple[Form, ...] = ()
 
 
+class Tile(Value):
+    """The rows of a box: `height` of them from each of `planes` on, counted from its first one.
+    The known rows come in whole runs of `grain`, the first of which are `rest` behind multiples."""
+
+    height: int
+    planes: tuple[int, ...]
+    grain: int = 1
+    rest: int = 0
+
+
 class Footprint(Record):
-    """`lanes` elements from each point's on. No points: any element.
+    """`lanes` elements from each point's on, in each row of a `tile` if there is one. No points:
+    any element.
 
     `loops` are the loops whose counters the points go through; the counters are iteration numbers.
     Of a loop in `cycles` they go through so many iterations only, which come again and again.
@@ -50,6 +61,7 @@ class Footprint(Record):
     grain: int = 1
     rest: int = 0
     plain: Footprint | None = None
+    tile: Tile | None = None
 
 
 def unknown_footprint(threads: int) -> Footprint:
@@ -64,6 +76,7 @@ def footprint_of(
     *,
     is_certain: bool,
     cycles: Mapping[int, int] | None = None,
+    tile: Tile | None = None,
 ) -> Footprint:
     """A footprint of points that are all known."""
     common: dict[Monomial, int] = {}
@@ -80,6 +93,9 @@ def footprint_of(
     for point in points:
         threads |= point.threads
     grain, rest = _runs(points, lanes)
+    if tile is not None:
+        height, first = _runs(points, tile.height, (ROW,))
+        tile = replace(tile, grain=height, rest=first)
     return Footprint(
         threads=threads,
         lanes=lanes,
@@ -91,14 +107,16 @@ def footprint_of(
         varying=tuple(varying),
         grain=grain,
         rest=rest,
+        tile=tile,
     )
 
 
-def _runs(points: tuple[Point, ...], lanes: int) -> tuple[int, int]:
-    """The length of the runs that known parts come in, and where they begin."""
+def _runs(points: tuple[Point, ...], lanes: int, of: Monomial = ONE) -> tuple[int, int]:
+    """The length of the runs that known parts (those `of` a product) come in, and where they
+    begin."""
     grain, origin = lanes, 0
     for number, point in enumerate(points if lanes > 1 else ()):
-        offset = point.form.get(ONE, 0)
+        offset = point.form.get(of, 0)
         starts = (offset,) if isinstance(offset, int) else offset
         origin = origin if number else starts[0]
         grain = gcd(grain, *(start - origin for start in starts))
@@ -128,5 +146,6 @@ def shape_of(footprint: Footprint) -> object:
     )
     cycles = tuple(footprint.cycles.items())
     return (
-        points, footprint.loops, footprint.lanes, footprint.threads, footprint.is_certain, cycles
+        points, footprint.loops, footprint.lanes, footprint.threads, footprint.is_certain, cycles,
+        footprint.tile,
     )  # fmt: skip

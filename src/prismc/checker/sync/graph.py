@@ -34,7 +34,8 @@ class Root(Record):
     each unit's own piece, `piece` tells which, of memory that the function does not know. Where it
     `is_local` each block has its own; one that `is_mirrored` has a copy in each block, and whoever
     writes it writes all. `register` is the variable's id of an array in registers, which each
-    thread has for itself. What an `async` parameter names `is_shown`: in a scope of a caller's.
+    thread has for itself. What an `async` parameter names `is_shown`: in a scope of a caller's. The
+    array that a tensor map describes `is_map`.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Root(Record):
     is_mirrored: bool = False
     register: int = 0
     is_shown: bool = False
+    is_map: bool = False
 
     @property
     def is_private(self) -> bool:

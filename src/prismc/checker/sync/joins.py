@@ -38,16 +38,17 @@ class Alignment(NamedTuple):
     """How two footprints are compared.
 
     `row` is the product of symbols that is the length of a row, () if there are no rows. `by_row`
-    tells what the rows differ by, `by_element` the places in a row, counted in runs of `grain`
-    elements. `same` are the loops with one counter for both; `ordered` is the loop whose iteration
-    lies earlier for the earlier access, if both go through its counter. `apart` is the least and
-    the most that it lies earlier.
+    tells what the rows differ by, counted in runs of `rows` rows, `by_element` the places in a row,
+    counted in runs of `grain` elements. `same` are the loops with one counter for both; `ordered`
+    is the loop whose iteration lies earlier for the earlier access, if both go through its counter.
+    `apart` is the least and the most that it lies earlier.
     """
 
     row: Monomial
     by_row: Line
     by_element: Line
     grain: int
+    rows: int
     same: tuple[int, ...]
     ordered: int | None
     apart: tuple[int, int]

@@ -7,29 +7,27 @@ by rows, strides and remainders. Unknown means that the accesses may meet (decis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, product
+from collections.abc import Callable, Iterator
+from itertools import chain
 from math import gcd
-from operator import floordiv
 
 from prismc.checker.sync.coverage import threads_in
-from prismc.checker.sync.footprints import Footprint, Point, footprint_of
+from prismc.checker.sync.footprints import Footprint, Point, Tile, footprint_of
 from prismc.checker.sync.forms import (
     ONE,
+    ROW,
     Atom,
     Coefficient,
     Form,
     Monomial,
-    combine,
     constant,
     lower_bound,
     plus,
     scaled,
 )
-from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, Row, Table, join
+from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, join
+from prismc.checker.sync.tables import Known, pairs_of_tables
 from prismc.source.record import Record, replace
-
-Tables = dict[tuple[int, ...], dict[int, Table]]
 
 
 class Meeting(Record):
@@ -45,11 +43,6 @@ class Meeting(Record):
 
 
 NEVER = Meeting(classes=(), is_exact=True)
-
-
-# The tables of footprints that have been compared, by what was left, which loops counted, and the
-# elements of a run that counted as one.
-Known = dict[tuple[Footprint, Monomial, tuple[int, ...], int | None, int], Tables]
 
 
 class Between(Record):
@@ -91,7 +84,7 @@ def meet(
         return anyone
     is_exact = first.is_certain and second.is_certain and not alignment.is_symbolic
     found: dict[tuple[int, int], int] = {}
-    for mine, other in _pairs_of_tables(first, second, alignment, known):
+    for mine, other in pairs_of_tables(first, second, alignment, known):
         if not join(mine, other, alignment, found):
             return anyone
     if not found:
@@ -125,11 +118,13 @@ def _spread(footprint: Footprint, step: int) -> Footprint:
         footprint.lanes + sum(step * (bound - 1) for bound in bounds.values()),
         is_certain=footprint.is_certain and not bounds,
         cycles=footprint.cycles,
+        tile=footprint.tile,
     )
 
 
 def _work(footprint: Footprint) -> int:
-    return sum(point.threads.bit_count() for point in footprint.points) * footprint.lanes
+    rows = 1 if footprint.tile is None else footprint.tile.height * len(footprint.tile.planes)
+    return sum(point.threads.bit_count() for point in footprint.points) * footprint.lanes * rows
 
 
 def _align(
@@ -148,11 +143,13 @@ def _align(
         )
         if not (_is_equal(monomial, first, second) and is_settled(monomial))
     ]
-    row = _row_of(left, is_settled)
+    pair = (first, second)
+    is_tiled = any(each.tile is not None for each in pair)
+    row = _row_of_tiles(left) if is_tiled else _row_of(left, is_settled)
     down = [monomial for monomial in left if row and _divided(monomial, row) is not None]
     across = [monomial for monomial in left if monomial not in down]
-    pair = (first, second)
-    if not row or not (assume_rows or all(_fits_rows(each, row, across) for each in pair)):
+    fits = assume_rows or is_tiled
+    if not row or not (fits or all(_fits_rows(each, row, across) for each in pair)):
         row, down, across = (), [], left
     by_element = _line(across, (), pair, between, width)
     by_row = _line([monomial for monomial in down if monomial != row], row, pair, between, width)
@@ -160,12 +157,14 @@ def _align(
         return None
     both = [loop for loop in first.loops if loop in second.loops]
     grain = gcd(first.grain, second.grain, first.rest - second.rest, *by_element)
+    rows = _run_of_rows(first.tile, second.tile, by_row)
     is_regular = all(atom.is_regular for monomial in left for atom in monomial)
     return Alignment(
         row=row,
-        by_row=by_row,
+        by_row=Line(by_row.stride // rows, by_row.modulus // rows),
         by_element=Line(by_element.stride // grain, by_element.modulus // grain),
         grain=grain,
+        rows=rows,
         same=tuple(loop for loop in both if loop not in crossed),
         ordered=between.loop if between.loop in both else None,
         apart=(between.least, between.most if is_regular else FAR),
@@ -192,6 +191,18 @@ def _row_of(left: list[Monomial], is_settled: Callable[[Monomial], bool]) -> Mon
         if is_settled((atom,))
     )
     return max(factors, key=lambda factor: factors[factor], default=())
+
+
+def _row_of_tiles(left: list[Monomial]) -> Monomial:
+    """The length of a row of a tensor, if rows differ by anything that does not cancel."""
+    return (ROW,) if any(ROW in monomial for monomial in left) else ()
+
+
+def _run_of_rows(first: Tile | None, second: Tile | None, by_row: Line) -> int:
+    """How many rows of boxes may count as one."""
+    if first is None or second is None:
+        return 1
+    return gcd(first.grain, second.grain, first.rest - second.rest, *by_row)
 
 
 def _divided(monomial: Monomial, by: Monomial) -> Monomial | None:
@@ -284,97 +295,3 @@ def _is_natural(form: Form, threads: int) -> bool:
     if bound is None or isinstance(bound, int):
         return bound is not None and bound >= 0
     return all(bound[thread] >= 0 for thread in threads_in(threads))
-
-
-def _pairs_of_tables(
-    first: Footprint, second: Footprint, alignment: Alignment, known: Known
-) -> Iterator[tuple[Table, Table]]:
-    """The tables to be joined: for one value of each common counter, and for an ordered loop, the
-    iterations of the first that lie early enough against one of the second."""
-    mine, other = _tables(first, alignment, known), _tables(second, alignment, known)
-    least, most = alignment.apart
-    for key, later in other.items():
-        before = mine.get(key)
-        if before is None:
-            continue
-        if alignment.ordered is None:
-            yield before[0], later[0]
-        elif cycle := first.cycles.get(alignment.ordered):
-            distances = {
-                distance % cycle for distance in range(least, min(most, least + cycle) + 1)
-            }
-            for (early, mine_at), (order, table) in product(before.items(), later.items()):
-                if (order - early) % cycle in distances:
-                    yield mine_at, table
-        elif least == most:
-            for order, table in later.items():
-                if order - least in before:
-                    yield before[order - least], table
-        else:
-            yield from _all_earlier(before, later, least)
-
-
-def _all_earlier(
-    before: dict[int, Table], later: dict[int, Table], least: int
-) -> Iterator[tuple[Table, Table]]:
-    """Each later iteration's table with all that lie `least` or more iterations before it."""
-    gathered: Table = {}
-    waiting = sorted(before)
-    for order in sorted(later):
-        while waiting and waiting[0] <= order - least:
-            for row, elements in before[waiting.pop(0)].items():
-                known = gathered.setdefault(row, {})
-                for element, threads in elements.items():
-                    known[element] = known.get(element, 0) | threads
-        if gathered:
-            yield gathered, later[order]
-
-
-def _tables(footprint: Footprint, alignment: Alignment, known: Known) -> Tables:
-    """Tables by the values of the common counters, then by that of the ordered one."""
-    grain = alignment.grain
-    key = (footprint, alignment.row, alignment.same, alignment.ordered, grain)
-    tables = known.get(key)
-    if tables is not None:
-        return tables
-    tables = known[key] = {}
-    same = [footprint.loops.index(loop) for loop in alignment.same]
-    ordered = alignment.ordered
-    place = None if ordered is None else footprint.loops.index(ordered)
-    for point in footprint.points:
-        by_order = tables.setdefault(tuple(point.counters[i] for i in same), {})
-        table = by_order.setdefault(0 if place is None else point.counters[place], {})
-        row: Coefficient = point.form.get(alignment.row, 0) if alignment.row else 0
-        offset = point.form.get(ONE, 0)
-        if grain > 1:
-            offset = combine(floordiv, offset, grain)
-        _fill(table, row, offset, point.threads, footprint.lanes // grain)
-    return tables
-
-
-def _fill(table: Table, row: Coefficient, offset: Coefficient, threads: int, lanes: int) -> None:
-    """Note what threads touch: `lanes` elements, or runs of them, from `offset` on."""
-    if isinstance(row, int):
-        starts = {offset: threads} if isinstance(offset, int) else _by_start(offset, threads)
-        _extend(table.setdefault(row, {}), starts, lanes)
-        return
-    for line, of_line in _by_start(row, threads).items():
-        starts = {offset: of_line} if isinstance(offset, int) else _by_start(offset, of_line)
-        _extend(table.setdefault(line, {}), starts, lanes)
-
-
-def _by_start(values: Sequence[int], threads: int) -> Row:
-    """Some threads by their values."""
-    found: Row = {}
-    bit = 1
-    for value in values:
-        if threads & bit:
-            found[value] = found.get(value, 0) | bit
-        bit <<= 1
-    return found
-
-
-def _extend(elements: Row, starts: Row, lanes: int) -> None:
-    for start, threads in starts.items():
-        for element in range(start, start + lanes):
-            elements[element] = elements.get(element, 0) | threads

@@ -17,7 +17,7 @@ from prismc.checker.sync.graph import Root
 from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
-from prismc.checker.types.model import ArrayType, PointerType, Type, size_of
+from prismc.checker.types.model import ArrayType, PointerType, TensorMapType, Type, size_of
 from prismc.checker.types.variables import mirrors_of
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import Level, Perspective
@@ -92,6 +92,14 @@ class Pointers:
                     is_global=body.instance.is_kernel,
                     piece=_pieces(parameter, body.instance.bound.code, threads, block),
                     is_shown=parameter.type.is_async,
+                )
+            elif isinstance(parameter.type, TensorMapType):
+                self._roots[parameter.id, 0] = Root(
+                    name=parameter.name,
+                    span=parameter.span,
+                    parameter=position,
+                    is_global=body.instance.is_kernel,
+                    is_map=True,
                 )
         for statement in statements_in(body.statements):
             self._enter(statement)

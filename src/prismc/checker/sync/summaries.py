@@ -14,7 +14,7 @@ from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.coverage import FENCE, NONE, PROXY, Coverage, both, first_thread, then
 from prismc.checker.sync.evaluate import Counters
 from prismc.checker.sync.footprints import Footprint, Point, footprint_of, unknown_footprint
-from prismc.checker.sync.forms import Atom, Coefficient, Form, constant, plus, times
+from prismc.checker.sync.forms import ROW, Atom, Coefficient, Form, constant, plus, symbol, times
 from prismc.checker.sync.graph import (
     Access,
     Entry,
@@ -171,7 +171,13 @@ class Lifter:
                 points.append(
                     Point(counters=at, form=form, threads=self._mask(point.threads), rows={})
                 )
-        return footprint_of(tuple(points), loops, footprint.lanes, is_certain=footprint.is_certain)
+        return footprint_of(
+            tuple(points),
+            loops,
+            footprint.lanes,
+            is_certain=footprint.is_certain,
+            tile=footprint.tile,
+        )
 
     def _form(self, form: Form, path: Path, counters: Counters) -> Form | None:
         """A callee's index as one into the caller's root."""
@@ -193,6 +199,8 @@ class Lifter:
     def _value(self, atom: Atom, counters: Counters) -> Form | None:
         """What a callee's symbol is in the caller; of those of its body nothing is known here."""
         evaluator = self._accesses.evaluator
+        if atom is ROW:
+            return symbol(ROW)
         if atom not in self._callee.symbols:
             return evaluator.inner(atom)
         argument = self._call.arguments[self._callee.symbols[atom]]

@@ -1,8 +1,6 @@
-"""Attributes: `@requires`, `@launch`, `@effects`, `@assume`."""
+"""Attributes: `@requires`, `@launch`, `@assume`."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
@@ -12,16 +10,14 @@ from prismc.checker.types.call_errors import (
     BadRequires,
     UnknownAttribute,
 )
-from prismc.checker.types.context import UNKNOWN, is_refused
-from prismc.checker.types.effects import Effects, Extent
-from prismc.checker.types.model import BOOLEAN, PointerType
+from prismc.checker.types.context import is_refused
+from prismc.checker.types.model import BOOLEAN
 from prismc.checker.types.pipelines import Pipelines
 from prismc.checker.types.signature import Launch
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.suggest import did_you_mean, nearest
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
-from prismc.hardware.asynchronous import Agent, Completion
 from prismc.hardware.groups import Bound, Level, Perspective
 from prismc.hardware.primitives import LARGEST_CLUSTER, WARP_THREADS
 from prismc.source.record import Record
@@ -29,7 +25,6 @@ from prismc.source.span import Span
 
 _ATTRIBUTES = ("requires", "launch", "effects", "assume")
 _LAUNCH = ("threads", "min_blocks", "cluster", "cooperative")
-_EFFECTS = ("reads", "writes", "scope", "syncs", "agent", "completes", "needs")
 _LARGEST_BLOCK = 1024  # threads (CUDA C++ Programming Guide, "Compute Capabilities")
 
 Declared = ast.Function | ast.Kernel
@@ -283,136 +278,6 @@ class Attributes(Pipelines):
                 related=related,
             )
         )
-
-    # ------------------------------------------------------------------ effects
-
-    def effects(self, node: Declared) -> Effects | None:
-        """`@effects(..)`, None without it."""
-        attribute = self._attribute(node, "effects")
-        if attribute is None:
-            return None
-        variables: dict[str, list[typed.Variable]] = {"reads": [], "writes": []}
-        words: dict[str, list[str]] = {"agent": [], "needs": []}
-        whole: dict[str, Perspective | None] = {"scope": None, "syncs": None}
-        completes: Completion | None = None
-        size: typed.Expression | None = None
-        extents: list[Extent] = []
-        for effect in attribute.arguments:
-            name = self._effect_name(effect)
-            if name is None or not isinstance(effect, ast.Call):
-                continue
-            if name in variables:
-                named = self._effect_variables(effect)
-                variables[name] += named
-                extents += self._extent_of(effect, named, is_write=name == "writes")
-            elif name in whole:
-                whole[name] = self.perspective_of(effect.arguments[0]) if effect.arguments else None
-            elif name == "completes":
-                completes, size = self._completion_of(effect)
-            else:
-                words[name] += self._effect_words(effect)
-        return Effects(
-            reads=tuple(variables["reads"]),
-            writes=tuple(variables["writes"]),
-            scope=whole["scope"],
-            syncs=whole["syncs"],
-            agent=self._agent(attribute, words["agent"]),
-            completes=completes,
-            bytes=size,
-            needs=tuple(words["needs"]),
-            span=attribute.span,
-            extents=tuple(extents),
-        )
-
-    def _effect_name(self, effect: ast.Expression) -> str | None:
-        if isinstance(effect, ast.Call) and isinstance(effect.callee, ast.Reference):
-            name = effect.callee.name
-            if name in _EFFECTS:
-                return name
-            advice = did_you_mean(name, _EFFECTS, f"there are: {', '.join(_EFFECTS)}")
-            self._bad_attribute(effect.callee, "effects", f"`{name}` is unknown", advice)
-            return None
-        self._bad_attribute(
-            effect, "effects", "this is no effect", "write `reads(p)`, `writes(p)`, .."
-        )
-        return None
-
-    def _effect_variables(self, effect: ast.Call) -> list[typed.Variable]:
-        found: list[typed.Variable] = []
-        for node in effect.arguments:
-            variable = self.variable_at(node)
-            if variable is not None and variable.kind is typed.VariableKind.PARAMETER:
-                found.append(variable)
-            elif self.binding_at(node) is not UNKNOWN and self.symbol_at(node) is not None:
-                self._bad_attribute(node, "effects", "this is no parameter", "name a parameter")
-            else:
-                self.is_failed = True
-        return found
-
-    def _extent_of(
-        self, effect: ast.Call, named: list[typed.Variable], *, is_write: bool
-    ) -> Iterator[Extent]:
-        """`writes(p, element = i, bytes = n)`: no more than n bytes from element i on."""
-        parts = {one.name.text: one.value for one in effect.named}
-        if not parts:
-            return
-        is_whole = "bytes" in parts and parts.keys() <= {"element", "bytes", "rank"}
-        if not is_whole or len(effect.arguments) != 1:
-            reason = "this is no part of one parameter's memory"
-            advice = "write `writes(p, element = i, bytes = n)`, or the parameter alone"
-            self._bad_attribute(effect, "effects", reason, advice)
-            return
-        if not named:
-            return
-        if not isinstance(named[0].type, PointerType):
-            self._bad_attribute(effect, "effects", "this is no pointer", "name the array alone")
-            return
-        element = parts.get("element")
-        first = None if element is None else self.require_integer(element, "an element")
-        size = self.require_integer(parts["bytes"], "a number of bytes")
-        rank = parts.get("rank")
-        block = None if rank is None else self.require_integer(rank, "a block of the cluster")
-        known = (size, *(each for each in (first, block) if each is not None))
-        if not any(map(is_refused, known)):
-            yield Extent(
-                parameter=named[0], is_write=is_write, element=first, bytes=size, block=block
-            )
-
-    def _completion_of(self, effect: ast.Call) -> tuple[Completion | None, typed.Expression | None]:
-        """What ends the effects: a group, or an mbarrier that counts `bytes = e`."""
-        known = {completion.value: completion for completion in Completion}
-        words = self._effect_words(effect)
-        found = known.get(words[0]) if len(words) == 1 else None
-        if found is None:
-            advice = f"name one of {', '.join(f'`{word}`' for word in known)}"
-            self._bad_attribute(effect, "effects", "this completes nothing", advice)
-            return None, None
-        size = next((one.value for one in effect.named if one.name.text == "bytes"), None)
-        if (size is not None) != (found is Completion.MBARRIER) or len(effect.named) > 1:
-            reason = "an mbarrier counts bytes, groups count nothing"
-            advice = "write `completes(mbarrier, bytes = e)`, or a group's name alone"
-            self._bad_attribute(effect, "effects", reason, advice)
-            return None, None
-        return found, None if size is None else self.require_integer(size, "a number of bytes")
-
-    def _agent(self, attribute: ast.Attribute, words: list[str]) -> Agent:
-        known = {agent.value: agent for agent in Agent}
-        unknown = [word for word in words if word not in known]
-        if unknown or len(words) > 1:
-            reason = f"`{unknown[0]}` is no agent" if unknown else "there is one agent"
-            advice = f"name one of {', '.join(f'`{word}`' for word in known)}"
-            self._bad_attribute(attribute, "effects", reason, advice)
-            return Agent.GENERIC
-        return known[words[0]] if words else Agent.GENERIC
-
-    def _effect_words(self, effect: ast.Call) -> list[str]:
-        words: list[str] = []
-        for node in effect.arguments:
-            if isinstance(node, ast.Reference):
-                words.append(node.name)
-            else:
-                self._bad_attribute(node, "effects", "a word stands here", "write a name")
-        return words
 
     # ------------------------------------------------------------------ assume
 

@@ -3,8 +3,8 @@
 The walk over a body is one object whose methods are spread over a ladder of classes, one file a
 rung: `Context`, `Conversions`, `TypeExpressions`, `Operators`, `NumberBuiltins`, `MemoryBuiltins`,
 `Builtins`, `Generics`, `Layouts`, `Calls`, `Expressions`, `Places`, `Assumptions`, `Unsafe`,
-`Declarations`, `Statements`, `Constructs`, `Pipelines`, `Attributes`, `Signatures`, and at the top
-`FunctionElaborator`.
+`Declarations`, `Statements`, `Constructs`, `Pipelines`, `Attributes`, `EffectAttributes`,
+`Signatures`, and at the top `FunctionElaborator`.
 A rung may call what stands below it, and `expression` and `statements`, which stand above.
 """
 

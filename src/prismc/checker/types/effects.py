@@ -21,6 +21,15 @@ class Extent(Record):
     block: Expression | None = None
 
 
+class Box(Record):
+    """Which box of a tensor map's array is read or written (`is_write`): the one that starts at
+    `corner`, a number for each dimension over the parameters, innermost first."""
+
+    parameter: Variable
+    is_write: bool
+    corner: tuple[Expression, ...]
+
+
 class Effects(Record):
     """What `@effects(..)` declares, names resolved; None in an instance means undeclared.
 
@@ -39,3 +48,4 @@ class Effects(Record):
     needs: tuple[str, ...]
     span: Span
     extents: tuple[Extent, ...] = ()
+    boxes: tuple[Box, ...] = ()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from prismc.checker.types import typed
-from prismc.checker.types.attributes import Attributes, Requires
+from prismc.checker.types.attributes import Requires
 from prismc.checker.types.call_errors import (
     BadGenericKind,
     NarrowKernelPointer,
 )
 from prismc.checker.types.context import UNKNOWN, Argument, Given, Unknown, is_block_level
+from prismc.checker.types.effect_attributes import EffectAttributes
 from prismc.checker.types.errors import (
     TypeNotAllowed,
 )
@@ -42,7 +43,7 @@ def _asks_for_block(node: ast.Node) -> bool:
     )
 
 
-class Signatures(Attributes):
+class Signatures(EffectAttributes):
     """Makes the instance that calls refer to; its body is elaborated later."""
 
     def signature(self, symbol_name: str) -> typed.Instance | None:
