@@ -300,7 +300,7 @@ def test_build_several(prismc: Runner, tmp_path: Path) -> None:
 def test_build_tells_how_pipelines_are_written(prismc: Runner, tmp_path: Path) -> None:
     """From the cache, too; targets with the same plan share a line."""
     (tmp_path / "ring.prism").write_text(RING, encoding="utf-8")
-    arguments = ["build", "ring.prism", "-o", "out", "--target", "sm_80", "--report"]
+    arguments = ["build", "ring.prism", "-o", "out/", "--target", "sm_80", "--report"]
     expected = (
         "turn: the pipeline of line 11 (2 slots, 1 iteration filled ahead) is unrolled: its steps "
         "are few and small (unrolled about 9 instructions, of 1000 at most); waits: wait group "
