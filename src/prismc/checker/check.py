@@ -38,15 +38,20 @@ def check_program(
     sink: Sink,
     races: Races = Races.WARN,
     settings: SyncSettings = DEFAULT_SETTINGS,
+    own: Sink | None = None,
 ) -> CheckedProgram:
-    """Run every pass; each reports what it finds and leaves alone what an earlier one refused."""
+    """Run every pass; each reports what it finds and leaves alone what an earlier one refused.
+
+    `own`, where given, gets in place of `sink` what may be so on this target only.
+    """
+    own = sink if own is None else own
     names = resolve_names(graph, sink)
     program = elaborate_program(graph, names, defines, sink)
     perspectives = check_perspectives(program, sink)
     check_typical(graph, names, defines, program, sink)
     check_symbols(program, sink)
-    check_needs(program, target, sink)
-    memory = bound_memory(program, perspectives, target, sink)
+    has_needed = check_needs(program, target, own)
+    memory = bound_memory(program, perspectives, target, own)
     check_alignment(program, sink)
     found = Sink()
     plan = plan_synchronisation(program, perspectives, memory, found, settings)
@@ -55,10 +60,10 @@ def check_program(
         without = plan_synchronisation(program, perspectives, memory, few, fewer)
         if _has_room(program, memory, without, target):
             settings, found, plan = fewer, few, without
-    check_target(plan, target, found)
-    memory = charge_mbarriers(program, memory, plan.areas, target, sink)
-    for problem in judge_races(found.problems(), races):
-        sink.report(problem)
+    if has_needed:  # operations that it lacks bring their mbarriers with them
+        check_target(plan, target, own)
+    memory = charge_mbarriers(program, memory, plan.areas, target, own)
+    sink.report_all(judge_races(found.problems(), races))
     if races is Races.DENY:
         functions = functions_of(program, perspectives, memory, Sink(), settings)
         report_unproven(functions, sink)
@@ -81,13 +86,15 @@ def _has_room(program: typed.Program, memory: MemoryFacts, plan: SyncPlan, targe
 
 
 def check_further_target(checked: CheckedProgram, target: Target, sink: Sink) -> None:
-    """Report what a further target refuses of a program that was checked with the same settings.
+    """Report what a further target says of a program that was checked with the same settings.
 
-    The facts are those that are there: they depend on a target's limits only where one is exceeded.
+    Where it refuses nothing the facts are those that are there: they depend on a target's limits
+    only where one is exceeded.
     """
-    check_needs(checked.program, target, sink)
+    has_needed = check_needs(checked.program, target, sink)
     memory = bound_memory(checked.program, checked.perspectives, target, sink)
-    check_target(checked.plan, target, sink)
+    if has_needed:
+        check_target(checked.plan, target, sink)
     charge_mbarriers(checked.program, memory, checked.plan.areas, target, sink)
 
 

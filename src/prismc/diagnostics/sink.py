@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from prismc.diagnostics.problem import Problem, Severity
 from prismc.source.span import NOWHERE
 
@@ -23,10 +25,18 @@ class Sink:
         key = (problem.code, *problem.at, words)
         self._problems.setdefault(key, problem)
 
+    def report_all(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self.report(problem)
+
     def problems(self) -> tuple[Problem, ...]:
         """All problems, by file, place and code."""
         order = sorted(self._problems, key=lambda key: (*key[1:4], key[0], key[4]))
         return tuple(self._problems[key] for key in order)
+
+    def since(self, count: int) -> tuple[Problem, ...]:
+        """What was reported after the first `count` problems, in order of reporting."""
+        return tuple(self._problems.values())[count:]
 
     def has_errors(self) -> bool:
         return any(p.severity is Severity.ERROR for p in self._problems.values())

@@ -7,7 +7,7 @@ come from another process or from the cache as well.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
@@ -78,25 +78,33 @@ def find(session: Session, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[i
     for number, finding in enumerate(found):
         if finding is not None:
             yield number, finding
-    missing = [number for number, finding in enumerate(found) if finding is None]
+    missing = _by_file(tasks, [n for n, finding in enumerate(found) if finding is None])
     if jobs > 1:  # the longest first, so that no process ends with one while the others are idle
-        missing.sort(key=lambda number: -len(tasks[number].file.text))
+        missing.sort(key=lambda numbers: -len(tasks[numbers[0]].file.text))
     if len(missing) > 1:
-        tasks[missing[0]].prepare()
+        tasks[missing[0][0]].prepare()
 
-    def work(index: int) -> tuple[Json, list[bytes | None]]:
-        # A plain tuple: what comes from a worker must be of no class of ours.
-        record, contents = _worked_out(session, tasks[missing[index]])
-        return record, contents
+    def work(index: int) -> list[tuple[Json, list[bytes | None]]]:
+        # Plain tuples: what comes from a worker must be of no class of ours.
+        return [(*each,) for each in _worked_out(session, [tasks[n] for n in missing[index]])]
 
     with _without_collection():
         for index, answer in shared_work(work, len(missing), jobs):
-            finding = Finding(*(work(index) if answer is None else answer))
-            found[missing[index]] = finding
-            yield missing[index], finding
+            answers = work(index) if answer is None else answer
+            for number, each in zip(missing[index], answers, strict=True):
+                found[number] = finding = Finding(*each)
+                yield number, finding
     for finding in found:
         if finding is not None:
             _report(session, finding)
+
+
+def _by_file(tasks: Sequence[Task], numbers: Iterable[int]) -> list[list[int]]:
+    """The tasks of each file together: they share what is the same for all of them."""
+    groups: dict[str, list[int]] = {}
+    for number in numbers:
+        groups.setdefault(tasks[number].file.name, []).append(number)
+    return [*groups.values()]
 
 
 @contextmanager
@@ -132,10 +140,18 @@ def _recalled(session: Session, texts: Texts, task: Task) -> Finding | None:
     return None if contents is None else Finding(record, contents)
 
 
-def _worked_out(session: Session, task: Task) -> Finding:
+def _worked_out(session: Session, tasks: Sequence[Task]) -> Iterator[Finding]:
+    """The findings of tasks of one file."""
     own = session.branch(session.options)
-    more, contents, depends = task.work(own)
-    problems = own.sink.problems()
+    for task in tasks:
+        yield _finding(own, task)
+        own = own.again(session.options)
+
+
+def _finding(session: Session, task: Task) -> Finding:
+    """What a task finds, in a session of its own."""
+    more, contents, depends = task.work(session)
+    problems = session.sink.problems()
     record = {**more, "problems": tell(problems), "depends": depends}
     if session.cache and task.key and depends and all(map(_is_lasting, problems)):
         for content in contents:

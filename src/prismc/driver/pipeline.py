@@ -12,6 +12,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from prismc.diagnostics.sink import Sink
 from prismc.driver.errors import NoSuchOperation, TooLarge
 from prismc.driver.options import Options
 from prismc.driver.session import Made, Session
@@ -51,15 +52,25 @@ class Stage(NamedTuple):
     reads: Callable[[Options], object] | None = None
 
     def fact(self, session: Session, source: Any) -> Any:
-        """What the stage makes of `source`, or has made of it before."""
+        """What the stage makes of `source`, or has made and reported of it before."""
         if self.reads is None:
             return self.run(session, source)
-        options, earlier = self.reads(session.options), session.made.get(self.name)
-        if earlier is not None and earlier.source is source and earlier.options == options:
+        options = self.reads(session.options)
+        earlier = _made(session, self.name, source, options)
+        if earlier is not None:
+            session.sink.report_all(earlier.problems)
             return earlier.fact
+        known = len(session.sink.problems())
         fact = self.run(session, source)
-        session.made[self.name] = Made(source, options, fact)
+        session.made[self.name] = Made(source, options, fact, session.sink.since(known))
         return fact
+
+
+def _made(session: Session, name: str, source: Any, options: object) -> Made | None:
+    """What a stage made of `source` with these options, if that is what it made last."""
+    earlier = session.made.get(name)
+    is_it = earlier is not None and earlier.source is source and earlier.options == options
+    return earlier if is_it else None
 
 
 # --------------------------------------------------------------------------- parse
@@ -111,18 +122,26 @@ def _check(session: Session, graph: ModuleGraph) -> CheckedProgram:
         prover=_prover(options),
     )
     chosen = (settings, options.defines, races)
-    earlier = session.made.get(CHECKS)
-    if earlier is not None and earlier.source is graph and earlier.options == chosen:
-        check_further_target(earlier.fact, options.target, session.sink)
-        return cast("CheckedProgram", earlier.fact)
-    defines = dict(options.defines)
-    checked = check_program(graph, defines, options.target, session.sink, races, settings)
-    checked = _with_tests(session, graph, checked)
-    session.made[CHECKS] = Made(graph, chosen, checked)
+    earlier = _made(session, CHECKS, graph, chosen)
+    if earlier is not None:
+        further = Sink()
+        check_further_target(earlier.fact, options.target, further)
+        if not further.has_errors():
+            session.sink.report_all((*earlier.problems, *further.problems()))
+            return cast("CheckedProgram", earlier.fact)
+    defines, common, own = dict(options.defines), Sink(), Sink()
+    checked = check_program(graph, defines, options.target, common, races, settings, own)
+    checked = _with_tests(session, graph, checked, common)
+    session.sink.report_all((*common.problems(), *own.problems()))
+    # What exceeds a target's limits, or makes do with less, is a matter of that target alone.
+    if not own.has_errors() and checked.settings == settings:
+        session.made[CHECKS] = Made(graph, chosen, checked, common.problems())
     return checked
 
 
-def _with_tests(session: Session, graph: ModuleGraph, checked: CheckedProgram) -> CheckedProgram:
+def _with_tests(
+    session: Session, graph: ModuleGraph, checked: CheckedProgram, sink: Sink
+) -> CheckedProgram:
     """The facts together with those of the tests, where a root file has any."""
     from prismc.frontend.ast import Test
 
@@ -131,7 +150,7 @@ def _with_tests(session: Session, graph: ModuleGraph, checked: CheckedProgram) -
     from prismc.checker.host.check import check_tests
 
     defines = dict(session.options.defines)
-    tests = check_tests(graph, checked.names, defines, checked.program, session.sink)
+    tests = check_tests(graph, checked.names, defines, checked.program, sink)
     return replace(checked, tests=tests)
 
 

@@ -19,11 +19,13 @@ FINE, PROGRAM_WRONG, ENVIRONMENT_WRONG, OUR_BUG = 0, 1, 2, 3
 
 
 class Made(NamedTuple):
-    """What a stage made, of what, and under which of the options that it reads."""
+    """What a stage made, of what, under which of the options that it reads, and what it reported
+    that would be so with any other options too."""
 
     source: Any
     options: object
     fact: Any
+    problems: tuple[Problem, ...]
 
 
 class Session:
@@ -60,6 +62,12 @@ class Session:
         branch = Session(options, self.files, self.cache, self.strictness)
         branch.parsed, branch.compilers = self.parsed, self.compilers
         return branch
+
+    def again(self, options: Options) -> Session:
+        """A branch for the same root with other options, which starts from what was made of it."""
+        again = self.branch(options)
+        again.made, again.graph = self.made, self.graph
+        return again
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -35,8 +35,11 @@ class _Lack(Record):
     sink: Sink
 
 
-def check_needs(program: typed.Program, target: Target, sink: Sink) -> None:
-    """Refuse calls of functions that need what `target` lacks, and needs that nobody knows."""
+def check_needs(program: typed.Program, target: Target, sink: Sink) -> bool:
+    """Refuse calls of functions that need what `target` lacks, and needs that nobody knows.
+
+    Returns whether the target has all that is needed.
+    """
     lacks = list(_lacks(program, target, sink))
     first: dict[str, _Lack] = {}
     for lack in lacks:
@@ -44,6 +47,7 @@ def check_needs(program: typed.Program, target: Target, sink: Sink) -> None:
     for word in _strictest(first):
         lack = first[word]
         lack.sink.report(_with_others(lack, lacks))
+    return not lacks
 
 
 def _strictest(words: Iterable[str]) -> list[str]:
