@@ -119,7 +119,7 @@ class Watch:
         """Lanes have waited for their asynchronous reads; None: they are over, for nobody."""
 
     def threads_exit(self, run: Run) -> None:
-        """Threads of a cluster have exited."""
+        """Threads have exited; what they have left on its way is not complete yet."""
 
     def finish_products(
         self, batch: Batch, operation: Async, place: Place, size: int, warps: Lanes

@@ -102,17 +102,21 @@ class EngineWatch(RaceWatch):
             self._note(batch, shadow, "readers", access.once())
 
     def threads_exit(self, run: Run) -> None:
-        """Shared memory ends with its block: what other blocks did to it must have come before."""
+        """Shared memory ends with its block (PTX ISA, "State spaces"): what other blocks and
+        engines do to it must have come before."""
         batch = run.batch
         shadow = batch.shared.shadow
-        if shadow is None:
+        is_alone = batch.geometry.shape.cluster.volume == 1
+        if shadow is None or (is_alone and not shadow.is_marked):
             return
         lanes = run.lane_numbers()
         places = batch.geometry.place[lanes]
         dead = np.flatnonzero(~batch.living_blocks())
         for place in np.intersect1d(places, dead):
             lane = int(lanes[places == place][0])
-            self._against_foreign(run, shadow, int(place), lane)
+            self.flight.check_end(run, shadow, int(place), lane)
+            if not is_alone:
+                self._against_foreign(run, shadow, int(place), lane)
 
     def _against_foreign(self, run: Run, shadow: Shadow, place: int, lane: int) -> None:
         """Reports accesses by other blocks that nothing orders before the end of a lane's block."""

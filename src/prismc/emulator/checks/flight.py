@@ -48,6 +48,23 @@ class InFlight:
             run, shadow.region, offset, access.site, operation.site, lane, doing, role, times
         )
 
+    def check_end(self, run: Run, shadow: Shadow, place: int, lane: int) -> None:
+        """Reports operations that still have shared memory of the block at `place` of a batch,
+        whose last thread, that of `lane`, has exited. A thread's own copies are no operations of an
+        engine: `cp.async` is looked at where its memory is."""
+        per_block = run.batch.shared.stride >> shadow.shift
+        start = place * per_block
+        for marks, role in ((shadow.writing, "writes"), (shadow.reading, "reads")):
+            numbers = np.zeros(0, np.int32) if marks is None else marks[start : start + per_block]
+            for number in np.unique(numbers[numbers > 0]).tolist():
+                operation = self._operations[number]
+                if _is_of_thread(operation):
+                    continue
+                own = np.flatnonzero(numbers == number)
+                offset = (start + int(own[0])) << shadow.shift
+                self.reports.outlives(run, shadow.region, offset, operation.site, lane, role,
+                                      len(own))  # fmt: skip
+
     def begin(self, operation: Async, shadow: Shadow, access: Access, *, writes: bool) -> None:
         """Marks memory as an operation's."""
         self._operations[operation.number] = operation
@@ -58,3 +75,9 @@ class InFlight:
         marks = shadow.marks(writes=writes)
         own = access.granules[marks[access.granules] == operation.number]
         marks[own] = 0
+
+
+def _is_of_thread(operation: Async) -> bool:
+    """Whether a thread copies itself (PTX ISA, "cp.async")."""
+    name = operation.site.opcode
+    return name.startswith("cp.async") and not operation.in_async_proxy

@@ -238,6 +238,33 @@ class RaceReports:
             )
         )
 
+    def outlives(
+        self,
+        run: Run,
+        region: Region,
+        offset: int,
+        site: Instruction,
+        lane: int,
+        role: str,
+        times: int,
+    ) -> None:
+        """An asynchronous operation on shared memory whose block has exited."""
+        array = self.launch.layout.array_name(region, offset)
+        findings = self.launch.findings
+        if not findings.is_new(Kind.LIFETIME, site, None, array, times):
+            return
+        findings.add(
+            Finding(
+                kind=Kind.LIFETIME,
+                message=f"still {role} shared memory when all threads of its block have exited",
+                help="wait for the operation before the block's last thread exits",
+                site=site,
+                threads=findings.threads(run, np.array([lane]), are_lanes=True),
+                array=array,
+                element=self.launch.layout.element(region, offset),
+            )
+        )
+
     def uninitialised(self, run: Run, site: Instruction, place: Place, positions: Lanes) -> None:
         """Loads of bytes that nothing has stored to."""
         region = place.region

@@ -85,6 +85,11 @@ class Shadow:
     def granules(self) -> int:
         return len(self.region.data) >> self.shift
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether there have been asynchronous operations."""
+        return self.writing is not None or self.reading is not None
+
     def marks(self, *, writes: bool) -> Lanes:
         """The marks of asynchronous writes or reads, made when first asked for."""
         if writes:

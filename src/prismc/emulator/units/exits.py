@@ -11,7 +11,7 @@ def leave(launch: Launch, run: Run) -> None:
     batch = run.batch
     launch.progress += 1
     batch.remove(run.mask_array(), run.count)
-    if launch.shape.cluster.volume > 1 and launch.watch is not None:
+    if launch.watch is not None:
         launch.watch.threads_exit(run)
     for unit in batch.units.values():
         if batch.alive_count:
