@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import product
 from types import MappingProxyType
 
 from prismc.checker.sync.asked import Asked, Guard, World
 from prismc.checker.sync.boxes import Corner
-from prismc.checker.sync.conditions import Said, least_values, said_by
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
 from prismc.checker.sync.footprints import (
@@ -21,15 +20,14 @@ from prismc.checker.sync.footprints import (
     without_conditions,
 )
 from prismc.checker.sync.forms import (
-    Coefficient,
     Form,
-    Monomial,
     constant,
     known,
     plus,
     scaled,
 )
 from prismc.checker.sync.graph import Access, Reach, ViewUse
+from prismc.checker.sync.inside import Inside, inside_of
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.roots import BLOCK_STRIDE, Path, Pointers
 from prismc.checker.types import typed
@@ -138,7 +136,7 @@ class Accesses:
         """One access to `lanes` elements from `index` on, or to a box; to any element without one.
         `block` is the block of the cluster whose memory it is, if that is not the thread's own."""
         path = self.pointers.path(pointer)
-        if block is not None:
+        if block is not None and not self._is_own(block, here):
             return self._far(kind, path, index, here, block, lanes=lanes, at=at)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
@@ -152,6 +150,18 @@ class Accesses:
                 kind, path, footprint, here, at, queue=queue, agent=agent
             )
         return self._anywhere[key]
+
+    def _is_own(self, block: typed.Expression, here: Here) -> bool:
+        """Whether a block of the cluster is each thread's own, whatever the counters of loops."""
+        rank = self.evaluator.form(block, {}, here.loops)
+        number = None if rank is None or not self.threads > self.block > 0 else known(rank)
+        if number is None:
+            return False
+        inside = inside_of(here.guards, here.threads, {}, self.evaluator)
+        return all(
+            (number if isinstance(number, int) else number[thread]) == thread // self.block
+            for thread in threads_in(inside.threads)
+        )
 
     def _far(
         self,
@@ -304,7 +314,9 @@ class Accesses:
             key = (here.guards, threads, *counters.items())
             inside = self._inside.get(key)
             if inside is None:
-                inside = self._inside[key] = self._conditions(here, counters)
+                inside = self._inside[key] = inside_of(
+                    here.guards, threads, counters, self.evaluator
+                )
             is_certain = is_certain and inside.is_certain
             if not inside.threads:
                 continue
@@ -346,27 +358,6 @@ class Accesses:
         away = plus(rank, constant(own))
         return None if away is None else plus(form, scaled(away, BLOCK_STRIDE))
 
-    def _conditions(self, here: Here, counters: Counters) -> Inside:
-        threads, is_certain = here.threads, True
-        said: list[Said] = []
-        for guard in here.guards:
-            evaluate = partial(self.evaluator.form, counters=counters, loops=guard.loops)
-            value = evaluate(guard.condition)
-            flags = None if value is None else known(value)
-            if flags is None:
-                is_certain = is_certain and guard.is_assumed
-                said += said_by(guard.condition, guard.holds, evaluate)
-            elif isinstance(flags, int):
-                threads = threads if bool(flags) is guard.holds else 0
-            else:
-                threads &= _mask(flags, guard.holds, threads)
-        return Inside(
-            threads=threads,
-            is_certain=is_certain,
-            rows=least_values(said),
-            said=tuple(each.form for each in said if not each.divisor),
-        )
-
     def _said(self, form: Form, inside: Inside, here: Here, counters: Counters) -> tuple[Form, ...]:
         """What is at least 0 at an access, if its index has products, which may count rows: by the
         conditions and the ends of the loops around it."""
@@ -383,24 +374,6 @@ def _depends_on(footprint: Footprint, loops: Collection[int]) -> bool:
     return bool(footprint.threads and not footprint.points) or any(
         not atom.step and any(loop in loops for loop in atom.loops) for atom in atoms
     )
-
-
-class Inside(Record):
-    """What the conditions around an access leave: threads, bounds of products of symbols, and what
-    they say is at least 0."""
-
-    threads: int
-    is_certain: bool
-    rows: Mapping[Monomial, Coefficient]
-    said: tuple[Form, ...]
-
-
-def _mask(flags: Sequence[int], holds: bool, threads: int) -> int:
-    mask = 0
-    for thread in threads_in(threads):
-        if bool(flags[thread]) is holds:
-            mask |= 1 << thread
-    return mask
 
 
 def _volume(trips: Iterable[int]) -> int:
