@@ -13,15 +13,17 @@ from prismc.emulator.allocation import keep_freed_memory
 from prismc.emulator.findings import Finding, Kind
 from prismc.emulator.geometry import Dim3, Shape
 from prismc.emulator.host import Argument, Arguments, LaunchError, dim3
-from prismc.emulator.launch import Launch
+from prismc.emulator.launch import Launch, Uses
 from prismc.emulator.layout import Layout
 from prismc.emulator.machine import Machine
 from prismc.emulator.memory import SHARED_START
 from prismc.emulator.names import SharedArray, source_name
+from prismc.emulator.origins import OriginRecorder, TooManyOrigins, UsedOnly
 from prismc.emulator.profile import Profile, profile_of
 from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
+from prismc.emulator.speculation import suspects
 from prismc.emulator.timer import InstructionLimit
 from prismc.hardware.targets import TARGETS, Target
 from prismc.source.record import Record
@@ -115,18 +117,40 @@ def run_ptx(
     module = parse_module(ptx) if isinstance(ptx, str) else ptx
     function = _kernel(module, kernel)
     shape = _shape(function, grid, block, cluster)
-    launch = Launch(module, function, shape, plan, checks.off)
-    launch.layout.shared_arrays = shared_arrays
-    machine = Machine(launch)
-    machine.observe(races=checks.races, uninitialised=checks.uninitialised, profile=profile)
-    arguments = Arguments(launch.layout.memory, function, args)
+    deadline = None if time_limit is None else time.thread_time() + time_limit
+
+    def once(uses: Uses | None, on_tick: Callable[[int, int, int], None] | None) -> RunResult:
+        launch = Launch(module, function, shape, plan, checks.off)
+        launch.layout.shared_arrays = shared_arrays
+        launch.uses = uses
+        machine = Machine(launch)
+        machine.observe(races=checks.races, uninitialised=checks.uninitialised, profile=profile)
+        machine.timer.on_tick = on_tick
+        machine.timer.deadline = deadline
+        machine.timer.most_instructions = instruction_limit
+        return _run(launch, machine, args, dynamic_shared, profile=profile)
+
+    result = once(None, on_tick)
+    loads = suspects(result.findings, module)
+    if not loads:
+        return result
+    recorder = OriginRecorder(loads)
+    try:
+        once(recorder, None)
+    except TooManyOrigins:
+        return result
+    return once(UsedOnly(recorder.used()), None)
+
+
+def _run(
+    launch: Launch, machine: Machine, args: Sequence[Argument], dynamic_shared: int, *,
+    profile: bool,
+) -> RunResult:  # fmt: skip
+    """One execution from the beginning to the end."""
+    arguments = Arguments(launch.layout.memory, launch.kernel, args)
     machine.prepare(tuple(arguments.contents), dynamic_shared)
-    _judge_shared(module, launch.layout)
+    _judge_shared(launch.module, launch.layout)
     start = time.monotonic()
-    machine.timer.on_tick = on_tick
-    if time_limit is not None:
-        machine.timer.deadline = time.thread_time() + time_limit
-    machine.timer.most_instructions = instruction_limit
     is_stopped = False
     try:
         machine.run()
@@ -138,10 +162,10 @@ def run_ptx(
         statistics=Statistics(
             thread_instructions=launch.instructions,
             seconds=time.monotonic() - start,
-            blocks=shape.grid.volume,
+            blocks=launch.shape.grid.volume,
         ),
         printed="".join(launch.printed),
-        module=module,
+        module=launch.module,
         profile=profile_of(launch) if profile else None,
         is_stopped=is_stopped,
     )

@@ -145,7 +145,7 @@ class Decoder:
         return Code(outline=outline, blocks=blocks)
 
     def _block(self, number: int, block: Block) -> CodeBlock:
-        body = self.function.body or ()
+        body, uses = self.function.body or (), self.launch.uses
         steps: list[Step] = []
         end: End | None = None
         members = None
@@ -153,6 +153,8 @@ class Decoder:
             self.following = number + 1
             decoded = self._instruction(body[index])
             members = members or decoded.members
+            if uses is not None and (note := uses.before(self.function, body[index])) is not None:
+                steps.append(note)
             if decoded.step is not None:
                 steps.append(decoded.step)
             end = decoded.end or end

@@ -16,6 +16,7 @@ from prismc.emulator.ptx.tree import Function, Instruction, Module
 from prismc.emulator.schedule import Copies, Plan, Schedule
 from prismc.emulator.semantics.registry import Lanes
 from prismc.emulator.state.batch import Batch
+from prismc.emulator.state.code import Step
 from prismc.emulator.state.run import Run
 from prismc.emulator.waits import Waits
 
@@ -36,6 +37,14 @@ class Deferred(Protocol):
     def perform(self) -> None: ...
 
 
+class Uses(Protocol):
+    """What becomes of the values of loads: see `origins`."""
+
+    def before(self, function: Function, site: Instruction) -> Step | None: ...
+
+    def watch(self, site: Instruction, watch: Watch | None) -> Watch | None: ...
+
+
 class Launch:
     """The state of a launch outside of its batches.
 
@@ -54,6 +63,7 @@ class Launch:
         self.findings = Findings(self.layout, off)
         self.events = Events()
         self.watch: Watch | None = None
+        self.uses: Uses | None = None
         self.waits: Waits | None = None
         self.counts: dict[str, Lanes] | None = None
         self.poison = False
@@ -63,6 +73,10 @@ class Launch:
         self.deferred: deque[Deferred] = deque()
         self._clock = 0
         self._asyncs = 0
+
+    def watch_of(self, load: Instruction) -> Watch | None:
+        """Who is told of a load."""
+        return self.watch if self.uses is None else self.uses.watch(load, self.watch)
 
     def new_async(
         self, site: Instruction, *, in_async_proxy: bool = False, updates: bool = False

@@ -132,7 +132,7 @@ def _load_step(
     pieces: Pieces,
 ) -> Step:
     shift = width.bit_length() - 1
-    watch = decoder.launch.watch
+    watch = decoder.launch.watch_of(site)
 
     def step(run: Run) -> None:
         addresses = where.packed(run)
