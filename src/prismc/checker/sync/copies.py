@@ -56,7 +56,12 @@ def _joined(group: list[Access]) -> Access:
     points = tuple(chain.from_iterable(footprint.points for footprint in footprints))
     is_certain = all(footprint.is_certain for footprint in footprints)
     whole = footprint_of(
-        points, first.loops, first.lanes, is_certain=is_certain, cycles=first.cycles
+        points,
+        first.loops,
+        first.lanes,
+        is_certain=is_certain,
+        cycles=first.cycles,
+        tile=first.tile,
     )
     return replace(group[0], footprint=whole, asked=None)
 

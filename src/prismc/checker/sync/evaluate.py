@@ -18,6 +18,7 @@ from prismc.checker.sync.forms import (
     Atom,
     Coefficient,
     Form,
+    Origin,
     combine,
     constant,
     is_uniform,
@@ -257,6 +258,7 @@ class Evaluator:
         if start is not None and step is not None:
             return self._stepping(loop, start, step, definition.loops)
         # A step that is not constant counts up (decision 0043).
+        by = None if start is None else self.form(loop.step, counters, definition.loops[:-1])
         return self._symbol(
             loop.variable.name,
             (loop.variable.id,),
@@ -265,6 +267,7 @@ class Evaluator:
             step=1 if step is None else step,
             is_regular=step is not None,
             natural_if=_natural_if(start) if step is None else None,
+            origin=None if start is None or by is None else Origin("range", (start, by)),
         )
 
     def _stepping(
@@ -307,6 +310,7 @@ class Evaluator:
         is_regular: bool = True,
         natural_if: frozenset[Atom] | None = None,
         below: int = 0,
+        origin: Origin | None = None,
     ) -> Form:
         if key not in self._atoms:
             self._atoms[key] = Atom(
@@ -318,6 +322,7 @@ class Evaluator:
                 is_regular=is_regular,
                 natural_if=natural_if,
                 below=below,
+                origin=origin,
             )
         return symbol(self._atoms[key])
 
@@ -345,7 +350,15 @@ class Evaluator:
             case typed.UnitIndex(of=of, within=within):
                 return self._unit_index(of, within)
             case typed.UnitCount(of=of):
-                return self._symbol(f"count({of})", ("count", of), GRID_WIDE, (), natural_if=ALWAYS)
+                is_all = of.level is Level.BLOCK and of.size == self._blocks
+                return self._symbol(
+                    f"count({of})",
+                    ("count", of),
+                    GRID_WIDE,
+                    (),
+                    natural_if=ALWAYS,
+                    origin=Origin("count") if is_all else None,
+                )
             case typed.Call(callee=callee) if callee.kind is typed.InstanceKind.EXPRESSION:
                 return self._inlined(expression, counters)
             case _:
@@ -373,7 +386,14 @@ class Evaluator:
 
     def _instances(self) -> Form:
         """The index of the block in the grid, or of the cluster where blocks are in one."""
-        return self._symbol("block", "block", BLOCK_WIDE * self._blocks, (), natural_if=ALWAYS)
+        return self._symbol(
+            "block",
+            "block",
+            BLOCK_WIDE * self._blocks,
+            (),
+            natural_if=ALWAYS,
+            origin=Origin("block"),
+        )
 
     def _unary(self, expression: typed.Unary, counters: Counters) -> Form | None:
         value = self._form(expression.operand, counters)
@@ -420,6 +440,7 @@ class Evaluator:
             min((atom.width for atom in atoms), default=GRID_WIDE),
             tuple(loops),
             natural_if=needed if sign in ("%", "/", ">>") else None,
+            origin=Origin(sign, (left, right)),
         )
 
     def _known_of(

@@ -6,8 +6,10 @@ constant bounds; what is left over are uniform symbols (decision 0061).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from math import gcd
+from operator import mul
 from types import MappingProxyType
 
 from prismc.checker.sync.forms import ONE, ROW, Coefficient, Form, Monomial
@@ -28,14 +30,37 @@ class Point(Record):
     said: tuple[Form, ...] = ()
 
 
-class Tile(Value):
-    """The rows of a box: `height` of them from each of `planes` on, counted from its first one.
-    The known rows come in whole runs of `grain`, the first of which are `rest` behind multiples."""
+# More rows than coordinates of 32 bits tell apart.
+_FAR = 1 << 33
 
-    height: int
-    planes: tuple[int, ...]
+
+class Tile(Value):
+    """A box of the dimensions around rows: their `sizes`, innermost first. Their places count rows:
+    those of outer dimensions lie so far apart that no box reaches from one into the next. The known
+    rows come in whole runs of `grain`, the first of which are `rest` behind multiples of it."""
+
+    sizes: tuple[int, ...]
     grain: int = 1
     rest: int = 0
+
+    @property
+    def height(self) -> int:
+        """Rows that follow one another."""
+        return self.sizes[0] if self.sizes else 1
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How many rows the places of a dimension lie apart."""
+        strides = [1]
+        for size in self.sizes:
+            strides.append(strides[-1] * _FAR * size)
+        return tuple(strides[: len(self.sizes)])
+
+    @property
+    def planes(self) -> Iterator[int]:
+        """Where runs of rows begin, counted from the box's first row."""
+        for at in product(*map(range, self.sizes[1:])):
+            yield sum(map(mul, at, self.strides[1:]))
 
 
 class Footprint(Record):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import repeat
 from operator import add, mul
+from typing import NamedTuple
 
 from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import Record
@@ -29,7 +30,8 @@ class Atom(Record):
     It is settled once in every iteration of the loops in `loops` (ids of loop statements). `step`
     is what a loop counter gains in each iteration, 0 for other symbols; without `is_regular` it
     gains some positive multiple of that. It is not negative if none of `natural_if` is; with None
-    nothing is known. It is at least 0 and less than `below`; with 0 that is not known.
+    nothing is known. It is at least 0 and less than `below`; with 0 that is not known. `origin`
+    tells where its value comes from, if that helps.
     """
 
     name: str
@@ -40,6 +42,16 @@ class Atom(Record):
     is_regular: bool = True
     natural_if: frozenset[Atom] | None = None
     below: int = 0
+    origin: Origin | None = None
+
+
+class Origin(NamedTuple):
+    """What a symbol is: a quotient (`/`) or remainder (`%`) of two operands, the counter of a
+    `range` from the first in steps of the second, the index of the `block` that runs the code (the
+    cluster, where blocks are in one), or their `count`."""
+
+    operation: str
+    operands: tuple[Form, ...] = ()
 
 
 Monomial = tuple[Atom, ...]

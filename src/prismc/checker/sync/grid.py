@@ -18,16 +18,18 @@ from prismc.checker.sync.forms import GRID_WIDE, Atom, Monomial
 from prismc.checker.sync.graph import Access
 from prismc.checker.sync.near import known_elements
 from prismc.checker.sync.plan import AccessKind
+from prismc.checker.sync.tiles import Numbers, are_alike, are_apart, common_element
 from prismc.source.record import Record
 
 
 class Witness(Record):
     """Two blocks that meet at an element: the first access in block `first`, the second in
-    `second`. Each block adds `stride` to the index."""
+    `second`. Each block adds `stride` to the index. The elements of a tensor have a number for each
+    dimension, innermost last."""
 
     first: int
     second: int
-    element: int
+    element: tuple[int, ...]
     stride: int
 
 
@@ -64,12 +66,49 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
             continue
         if set(earlier.roots).isdisjoint(later.roots):
             continue
+        if earlier.roots[0].is_map and later.roots[0].is_map:
+            yield from _of_tensor(earlier, later, block)
+            continue
         in_pieces = _in_own_piece(earlier, later)
         if not in_pieces and _is_proved(earlier, later):
             continue
         for witness in _meet(earlier.footprint, later.footprint, block, offsets):
             if not in_pieces or (witness is not None and witness.stride):
                 yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=in_pieces)
+
+
+def _of_tensor(earlier: Access, later: Access, block: Atom | None) -> Iterator[Clash]:
+    """What blocks do to the array of a tensor map. Where nothing reads the block's index, the code
+    is taken to be meant for a single block. Boxes that each block moves once, at places that differ
+    by known numbers, are taken for pieces of its own tile unless they certainly meet."""
+    first, second = earlier.footprint, later.footprint
+    if block is None or are_apart(first, second, _Blocks(block)):
+        return
+    found = common_element(first, second, block)
+    witness = None
+    if found is not None:
+        witness = Witness(first=found[0], second=found[1], element=found[2], stride=0)
+    are_pieces = (
+        not earlier.loops and not later.loops and (earlier is later or are_alike(first, second))
+    )
+    if witness is not None or not are_pieces:
+        yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=False)
+
+
+class _Blocks(Numbers):
+    """What is known of symbols that two different blocks read."""
+
+    def __init__(self, block: Atom) -> None:
+        self._block = block
+
+    def is_same(self, atom: Atom) -> bool:
+        return atom.width >= GRID_WIDE and not atom.loops
+
+    def differs(self, atom: Atom) -> bool:
+        return atom is self._block
+
+    def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
+        return True
 
 
 def _parts(
@@ -142,7 +181,7 @@ def _meet(
     if stride == 0:
         common = next((offset for offset in mine.all if offset in other.all), None)
         if common is not None:
-            witness = Witness(first=0, second=1, element=common, stride=0)
+            witness = Witness(first=0, second=1, element=(common,), stride=0)
     else:
         pair = _apart(mine, other, stride)
         if pair is not None:
@@ -194,4 +233,4 @@ def _witness(mine: int, other: int, stride: int) -> Witness:
     difference = (other - mine) // stride
     first, second = max(difference, 0), max(-difference, 0)
     element = stride * first + mine
-    return Witness(first=first, second=second, element=element, stride=stride)
+    return Witness(first=first, second=second, element=(element,), stride=stride)

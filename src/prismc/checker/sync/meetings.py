@@ -7,9 +7,9 @@ by rows, strides and remainders. Unknown means that the accesses may meet (decis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from math import gcd
+from math import gcd, prod
 
 from prismc.checker.sync.coverage import threads_in
 from prismc.checker.sync.footprints import Footprint, Point, Tile, footprint_of
@@ -27,6 +27,7 @@ from prismc.checker.sync.forms import (
 )
 from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, join
 from prismc.checker.sync.tables import Known, pairs_of_tables
+from prismc.checker.sync.tiles import Numbers, are_apart
 from prismc.source.record import Record, replace
 
 
@@ -73,6 +74,21 @@ def meet(
     compared: a symbol that is uniform over fewer does not cancel. `assume_rows` takes a symbol that
     multiplies a varying part for the length of a row: rows do not overlap.
     """
+    found = _compared(first, second, between, known, width, assume_rows)
+    if found.classes and are_apart(first, second, _Numbers(between, width)):
+        return NEVER
+    return found
+
+
+def _compared(
+    first: Footprint,
+    second: Footprint,
+    between: Between,
+    known: Known,
+    width: int,
+    assume_rows: bool,
+) -> Meeting:
+    """The same by the elements alone."""
     anyone = Meeting(classes=((first.threads, second.threads),), is_exact=False)
     if not first.points or not second.points:
         return anyone
@@ -91,6 +107,31 @@ def meet(
         return NEVER
     element = next(iter(found.values())) * alignment.grain + first.rest % alignment.grain
     return Meeting(classes=tuple(found), is_exact=is_exact, element=element)
+
+
+class _Numbers(Numbers):
+    """What is known of symbols on the way from one access to the next."""
+
+    def __init__(self, between: Between, width: int) -> None:
+        self._between = between
+        self._width = width
+        ended = between.ended
+        self._crossed = ended if between.loop is None else ended | {between.loop}
+
+    def is_same(self, atom: Atom) -> bool:
+        return atom.width >= self._width and self._crossed.isdisjoint(atom.loops)
+
+    def differs(self, atom: Atom) -> bool:
+        is_counter = bool(atom.step and atom.loops and atom.loops[-1] == self._between.loop)
+        is_of_all = atom.width >= self._width and self._between.ended.isdisjoint(atom.loops)
+        return is_counter and is_of_all
+
+    def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
+        loop = self._between.loop
+        return all(
+            mine[each] != other[each] if each == loop else mine[each] == other[each]
+            for each in mine.keys() & other.keys() - self._between.ended
+        )
 
 
 def _spreads(footprint: Footprint) -> Iterator[int]:
@@ -123,7 +164,7 @@ def _spread(footprint: Footprint, step: int) -> Footprint:
 
 
 def _work(footprint: Footprint) -> int:
-    rows = 1 if footprint.tile is None else footprint.tile.height * len(footprint.tile.planes)
+    rows = 1 if footprint.tile is None else prod(footprint.tile.sizes)
     return sum(point.threads.bit_count() for point in footprint.points) * footprint.lanes * rows
 
 

@@ -19,7 +19,7 @@ from prismc.checker.sync.errors import (
     UnfinishedCopy,
 )
 from prismc.checker.sync.graph import Access, Crossing, Graph, Node, ViewUse
-from prismc.checker.sync.grid import Clash
+from prismc.checker.sync.grid import Clash, Witness
 from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
@@ -257,7 +257,7 @@ def _report_blocks_overlap(clash: Clash, sink: Sink) -> None:
             units="blocks",
             first=witness.first,
             second=witness.second,
-            element=str(witness.element),
+            element=_place(witness),
             doing="both write" if is_write else "write and read",
             outcome=_STAY if is_write else _SEEN,
             advice="choose an offset that keeps the elements of each block apart",
@@ -273,12 +273,16 @@ def _clash_note(clash: Clash) -> Related:
     return Related(at=clash.earlier.at, message=f"`{_root(clash.earlier)}` {verb} here")
 
 
+def _place(witness: Witness) -> str:
+    return ", ".join(map(str, witness.element))
+
+
 def _example(clash: Clash) -> str:
     witness = clash.witness
     if witness is None:
         return "not shown to stay in the block's own part"
     verb = _PLAIN[clash.later.kind.name]
-    element = f"{_root(clash.later)}[{witness.element}]"
+    element = f"{_root(clash.later)}[{_place(witness)}]"
     return f"block {witness.second} {verb}s {element} of block {witness.first}"
 
 
