@@ -141,8 +141,8 @@ def _costs(log: str) -> dict[str, dict[str, int]]:
 
 
 def _bodies(ptx: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each entry function, to the brace that closes it: inline assembly may have some
-    of its own."""
+    """Name and text of each entry function, to the brace that closes it: inline assembly may have
+    some of its own."""
     for match in _PTX_ENTRY.finditer(ptx):
         depth, end = 0, len(ptx)
         for brace in _BRACE.finditer(ptx, match.end()):
