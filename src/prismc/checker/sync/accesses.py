@@ -8,7 +8,7 @@ from itertools import product
 from types import MappingProxyType
 
 from prismc.checker.sync.asked import Asked, Guard, World
-from prismc.checker.sync.boxes import Corner
+from prismc.checker.sync.boxes import Corner, stated_apart
 from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.evaluate import Counters, Evaluator
 from prismc.checker.sync.footprints import (
@@ -83,7 +83,7 @@ class Accesses:
         world: World | None = None,
     ) -> None:
         """`block` are the threads of a block; `loops` tells how often loops with constant bounds
-        run, by id; `disjoint` are partitions whose pieces never meet, by what the author says;
+        run, by id; `disjoint` have pieces that never meet, by what the author says;
         `world` is there if a prover is."""
         self._world = world
         self._disjoint = disjoint
@@ -138,16 +138,19 @@ class Accesses:
         path = self.pointers.path(pointer)
         if block is not None and not self._is_own(block, here):
             return self._far(kind, path, index, here, block, lanes=lanes, at=at)
+        apart = stated_apart(pointer, self._disjoint, here.loops)
         if index is not None and path.is_known:
             footprint = self._footprint(path, index, here, lanes)
             asked = self._asked(path, index, here, lanes)
-            return self.add(kind, path, footprint, here, at, queue=queue, agent=agent, asked=asked)
+            return self.add(
+                kind, path, footprint, here, at, apart, queue=queue, agent=agent, asked=asked
+            )
         by = (queue, agent)
         key = (kind, path.roots, path.views, by, here.region, here.loops, here.threads)
         if here.region == 0 or key not in self._anywhere:
             footprint = unknown_footprint(here.threads)
             self._anywhere[key] = self.add(
-                kind, path, footprint, here, at, queue=queue, agent=agent
+                kind, path, footprint, here, at, apart, queue=queue, agent=agent
             )
         return self._anywhere[key]
 

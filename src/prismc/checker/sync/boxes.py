@@ -7,11 +7,13 @@ shape, its type's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from prismc.checker.sync.footprints import Tile
 from prismc.checker.sync.forms import ROW, Form, plus, scaled, symbol, times
+from prismc.checker.sync.graph import ViewUse
 from prismc.checker.types import typed
+from prismc.checker.types.model import TensorMapType
 from prismc.source.record import Record
 
 
@@ -34,3 +36,22 @@ class Corner(Record):
             rows = None if value is None else times(scaled(value, stride), symbol(ROW))
             total = None if rows is None or total is None else plus(total, rows)
         return total
+
+
+def stated_apart(
+    pointer: typed.Expression, disjoint: Collection[typed.Variable], loops: tuple[int, ...]
+) -> tuple[ViewUse, ...]:
+    """A tensor map as a narrowing, if its author says that what different blocks and iterations
+    touch of it never meets: each tile is a piece."""
+    if not isinstance(pointer, typed.Read) or not isinstance(pointer.type, TensorMapType):
+        return ()
+    variable = pointer.variable
+    use = ViewUse(
+        view=(variable.id,),
+        name=variable.name,
+        at=variable.span,
+        size=0,
+        loops=loops,
+        is_disjoint=True,
+    )
+    return (use,) if variable in disjoint else ()

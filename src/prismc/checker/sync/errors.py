@@ -13,12 +13,13 @@ class NoOrderBetweenBlocks(Problem):
         "nothing orders blocks before the kernel ends"
     )
     label = "{example}"
-    help_text = "split the kernel in two here, or let each block keep to its own part of `{root}`"
+    help_text = "split the kernel in two here, {way}"
 
     root: str
     verb: str
     other_verb: str
     example: str
+    way: str
 
 
 class NoPlaceInGrid(Problem):

@@ -66,10 +66,10 @@ def clashes(accesses: Iterable[Access], block: Atom | None) -> Iterator[Clash]:
             continue
         if set(earlier.roots).isdisjoint(later.roots):
             continue
-        if earlier.roots[0].is_map and later.roots[0].is_map:
-            yield from _of_tensor(earlier, later, block)
-            continue
         in_pieces = _in_own_piece(earlier, later)
+        if earlier.roots[0].is_map and later.roots[0].is_map:
+            yield from () if in_pieces else _of_tensor(earlier, later, block)
+            continue
         if not in_pieces and _is_proved(earlier, later):
             continue
         for witness in _meet(earlier.footprint, later.footprint, block, offsets):

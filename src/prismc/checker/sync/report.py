@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from prismc.checker.sync.choose import VERBS, earlier_note
 from prismc.checker.sync.conflicts import Conflict, Conflicts
@@ -26,7 +27,7 @@ from prismc.checker.sync.refine import Barrier
 from prismc.checker.sync.split import LoadPhase, Loads
 from prismc.checker.sync.units import Apart, conflicts_of_units
 from prismc.checker.sync.verify import Verdict
-from prismc.diagnostics.problem import Related
+from prismc.diagnostics.problem import Problem, Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import replace
@@ -225,7 +226,6 @@ def _report_pieces(apart: Apart, pieces: Meeting, conflicts: Conflicts, sink: Si
 
 def report_clashes(found: Iterable[Clash], sink: Sink, *, is_cooperative: bool) -> None:
     """Global memory that different blocks may touch without order."""
-    problem = NoPlaceInGrid if is_cooperative else NoOrderBetweenBlocks
     overlapping: set[Access] = set()
     for clash in sorted(found, key=lambda c: c.earlier is not c.later):
         if clash.in_pieces:
@@ -233,8 +233,11 @@ def report_clashes(found: Iterable[Clash], sink: Sink, *, is_cooperative: bool) 
                 overlapping.update((clash.earlier, clash.later))
                 _report_blocks_overlap(clash, sink)
             continue
+        told: Callable[..., Problem] = (
+            NoPlaceInGrid if is_cooperative else partial(NoOrderBetweenBlocks, way=_way(clash))
+        )
         sink.report(
-            problem(
+            told(
                 at=clash.later.at,
                 root=_root(clash.later),
                 verb=_PLAIN[clash.later.kind.name],
@@ -243,6 +246,16 @@ def report_clashes(found: Iterable[Clash], sink: Sink, *, is_cooperative: bool) 
                 related=(_clash_note(clash),),
             )
         )
+
+
+def _way(clash: Clash) -> str:
+    """What helps, besides two kernels."""
+    root = _root(clash.later)
+    keep = f"let each block keep to its own part of `{root}`"
+    is_map = all(each.roots[0].is_map for each in (clash.earlier, clash.later))
+    if not is_map or clash.witness is not None:
+        return f"or {keep}"
+    return f"{keep}, or state that it does: `assume(disjoint({root}))` in `unsafe`"
 
 
 def _report_blocks_overlap(clash: Clash, sink: Sink) -> None:

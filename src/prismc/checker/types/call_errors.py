@@ -147,8 +147,8 @@ class BadAsm(Problem):
 class NotAPartition(Problem):
     code = "P0359"
     title = "`disjoint` of something else than a partition"
-    message = "`disjoint(..)` takes the name that a `partition` gives"
-    help_text = "name the partition whose pieces never meet: `assume(disjoint(y))`"
+    message = "`disjoint(..)` takes the name that a `partition` gives, or a kernel's tensor map"
+    help_text = "name what has pieces that never meet: `assume(disjoint(y))`"
 
 
 # ----------------------------------------------------------------------- paths

@@ -495,7 +495,8 @@ class CudaText(Statement):
 
 class AssumeDisjoint(Statement):
     """`assume(disjoint(y))`: pieces of the partition `variable` never meet, in no two of its
-    executions either. Nothing is executed."""
+    executions either; of a tensor map, the boxes of different blocks and iterations. Nothing is
+    executed."""
 
     variable: Variable
 

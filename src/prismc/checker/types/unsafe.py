@@ -21,6 +21,7 @@ from prismc.checker.types.model import (
     ArrayType,
     PointerType,
     ScalarType,
+    TensorMapType,
     Type,
 )
 from prismc.checker.types.number_builtins import BuiltinCall
@@ -60,7 +61,7 @@ class Unsafe(Assumptions):
                 return self._assume(call)
 
     def _assume(self, call: BuiltinCall) -> tuple[typed.Statement, ...]:
-        """`assume(condition)`, or `assume(disjoint(y))`, y a partition."""
+        """`assume(condition)`, or `assume(disjoint(y))`, y a partition or a tensor map."""
         if not self.takes(call, 1, 1):
             return ()
         inner = self.statement_builtin(call.arguments[0])
@@ -72,11 +73,17 @@ class Unsafe(Assumptions):
         if not self.takes(inner, 1, 1):
             return ()
         variable = self.variable_at(inner.arguments[0])
-        if variable is None or variable.kind is not typed.VariableKind.PARTITION:
+        if variable is None or not self._has_pieces(variable):
             notes = () if variable is None else self.declared_here(variable)
             self.report(NotAPartition(at=inner.arguments[0].span, related=notes))
             return ()
         return (typed.AssumeDisjoint(id=self.id(), span=call.span, variable=variable),)
+
+    def _has_pieces(self, variable: typed.Variable) -> bool:
+        """Whether it is a partition, or a kernel's tensor map, which has tiles."""
+        is_map = isinstance(variable.type, TensorMapType)
+        is_of_kernel = self.instance is not None and self.instance.is_kernel
+        return variable.kind is typed.VariableKind.PARTITION or (is_map and is_of_kernel)
 
     def _text(self, call: BuiltinCall) -> str | None:
         """The first argument: a string that the CUDA compilers can read."""
