@@ -11,8 +11,6 @@ from enum import Enum
 from importlib import import_module
 from typing import Any
 
-from prismc.source.record import Record
-
 _PACKAGE = "prismc."
 
 
@@ -26,7 +24,7 @@ def tell(value: Any) -> Any:
         return value
     if isinstance(value, Enum):
         return ["enum", *_place(type(value)), value.name]
-    if isinstance(value, Record):
+    if hasattr(type(value), "__fields__"):
         return ["record", *_place(type(value)), *(tell(each) for each in _fields(value))]
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
@@ -51,7 +49,7 @@ def read(data: Any) -> Any:
     return found(**dict(zip(found.__fields__, values, strict=True)))
 
 
-def _fields(record: Record) -> list[Any]:
+def _fields(record: Any) -> list[Any]:
     return [getattr(record, field) for field in record.__fields__]
 
 
@@ -65,6 +63,10 @@ def _found(module: str, name: str) -> Any:
         raise ValueError(f"{module}.{name} is not of this package")
     # Only the modules of what was found: reading one problem must not load the whole compiler.
     found = getattr(sys.modules.get(module) or import_module(module), name)
-    if not (isinstance(found, type) and issubclass(found, Record | Enum | tuple)):
+    if not (isinstance(found, type) and _is_kept(found)):
         raise ValueError(f"{module}.{name} is no record")
     return found
+
+
+def _is_kept(kind: type) -> bool:
+    return hasattr(kind, "__fields__") or issubclass(kind, Enum | tuple)

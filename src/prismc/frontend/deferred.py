@@ -17,7 +17,7 @@ from prismc.frontend.grammar import load_tables
 from prismc.frontend.layout import OPENER_LINE
 from prismc.frontend.parser import Parser
 from prismc.source.files import SourceFile
-from prismc.source.record import fill
+from prismc.source.record import deferred, fill
 from prismc.source.span import Span
 
 # More than the nodes that any character can have: ids are made of offsets.
@@ -82,12 +82,12 @@ class _Source:
 def _deferred(source: _Source, start: int, end: int, head: re.Match[str]) -> ast.Function:
     """A function with its name and span, whose other fields are filled in when one is read."""
     file = source.file
-    return fill(
-        object.__new__(ast.Function),
+    return deferred(
+        ast.Function,
+        _Rest(source, start, end),
         id=end * _IDS - 1,
         span=Span(file.name, start, _end(file.text, start, end)),
         name=ast.Name(id=start * _IDS, text=head[1], span=Span(file.name, *head.span(1))),
-        deferred=_Rest(source, start, end),
     )
 
 

@@ -126,7 +126,7 @@ class _Formatter:
         self._text = text
         self._terminals = tables.terminals
         self._blocks = frozenset(map(tables.kind, _BLOCKS))
-        self._attribute = tables.kind("@")
+        self._at_sign = tables.kind("@")
         self._previous: Line | None = None
         self._is_in_block = False  # the declaration of the previous line holds a block
         self._widths: dict[int, int] = {0: 0}  # of the open blocks, by level
@@ -179,7 +179,7 @@ class _Formatter:
     def _settle(self, blanks: list[bool], levels: Sequence[int], line: Line | None) -> None:
         """Decides which of the comments, and last of all the line, come after a blank line."""
         previous = self._previous
-        if previous and previous.kind == self._attribute:
+        if previous and previous.kind == self._at_sign:
             blanks[:] = [False] * len(blanks)
         elif not previous or (line and line.level > previous.level):
             blanks[0] = False

@@ -109,7 +109,7 @@ class Layout:
         self._tables = tables
         self._openers = frozenset(map(tables.kind, OPENERS))
         self._bracket_kinds = frozenset(map(tables.kind, "()[]"))
-        self._attribute, self._elif = tables.kind("@"), tables.kind("elif")
+        self._at_sign, self._elif = tables.kind("@"), tables.kind("elif")
         self._pattern = re.compile(lexer_pattern(tables.patterns, list(tables.operators)))
         self._resume = start
         self._begin_piece(is_stray=False)
@@ -239,7 +239,7 @@ class Layout:
             elif not self._after_attribute and (is_opener or not self._is_stray):
                 piece = self._end_piece()
                 self._begin_piece(is_stray=not is_opener)
-            self._after_attribute = kind == self._attribute
+            self._after_attribute = kind == self._at_sign
         elif kind == self._elif:
             self._arms += 1
             self._is_large = self._is_large or self._arms > MAX_PARTS

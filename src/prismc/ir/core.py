@@ -94,7 +94,7 @@ class Op(Record):
     def __init_subclass__(cls) -> None:
         own = {
             name: _ROLES.get(annotation, Role.ATTRIBUTE)
-            for name, annotation in cls.__annotations__.items()
+            for name, annotation in cls.__annotated__.items()
         }
         cls.roles = {**cls.roles, **own}
         cls.region_fields = tuple(n for n, role in cls.roles.items() if role is Role.REGION)

@@ -30,6 +30,7 @@ class RecordType(type):
             defaults |= getattr(base, "__defaults__", {})
         own = tuple(f for f in fields if f not in inherited)
         namespace["__fields__"] = (*inherited, *own)
+        namespace["__annotated__"] = {field: annotations[field] for field in own}
         namespace["__slots__"] = (*own, *namespace.get("__slots__", ()))
         namespace["__defaults__"] = defaults | own_defaults
         namespace["__content__"] = attrgetter(*(namespace["__fields__"] or ("__fields__",)))
@@ -54,6 +55,7 @@ class Record(metaclass=RecordType):
     """
 
     __fields__: ClassVar[tuple[str, ...]]
+    __annotated__: ClassVar[dict[str, str]]
     __defaults__: ClassVar[dict[str, Any]]
     __content__: ClassVar[Callable[[Record], Any]]
 
@@ -111,11 +113,16 @@ def replace(record: R, **changes: Any) -> R:
     return type(record)(**(values | changes))
 
 
-def fill(record: R, **values: Any) -> R:
-    """The record itself, with fields and slots filled that nobody has read yet.
+def deferred(cls: type[R], read: Callable[[R], None], /, **values: Any) -> R:
+    """A record with some of its fields, of a class that asks `deferred` for the others.
 
-    For records of `object.__new__` whose class says, in `__getattr__`, who fills in the others.
+    `read` has to `fill` them in.
     """
+    return fill(object.__new__(cls), deferred=read, **values)
+
+
+def fill(record: R, **values: Any) -> R:
+    """The record itself, with fields and slots filled that nobody has read yet."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
     return record
