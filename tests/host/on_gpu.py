@@ -33,6 +33,16 @@ kernel scale(n: int, a: bf16, x: ptr(const bf16), y: ptr(f32)):
 """
 
 
+SUM = """
+@requires(grid[1], block[1], thread[32])
+kernel total(v: ptr(const vec(f32, 4)), x: ptr(const f32), y: ptr(f32)):
+    i: int @ thread[1] = id()
+    partition y as mine @ thread[1] at i:
+        group thread[1]:
+            mine[0] = v[i].x + x[i]
+"""
+
+
 def call(name: str, *arguments: Any) -> Any:
     status, *results = getattr(driver, name)(*arguments)
     assert int(status) == 0, name
@@ -214,6 +224,30 @@ def test_other_refusals() -> None:
         kernel[3](700, 2.5, *arrays(), 1)
 
 
+def test_what_is_written_shares_no_memory() -> None:
+    """Kernels take their pointers for `__restrict__`, whoever owns the memory."""
+    x = Array(X)
+    for start, length in ((0, 700), (4 * 699, 1), (4, 300)):
+        y = Array(X[:length], data=(x.pointer + start, False))
+        with pytest.raises(RunError, match="`y`, which the kernel may write, shares memory with"):
+            saxpy()[3](700, 2.5, x, y)
+    both = Array(np.concatenate([X, X]))
+    behind = Array(X, data=(both.pointer + X.nbytes, False))
+    saxpy()[3](700, 2.5, Array(X, data=(both.pointer, False)), behind)
+    np.testing.assert_array_equal(both.numpy()[700:], 2.5 * X + X)
+    nowhere = Array(X[:0], data=(x.pointer, False))
+    saxpy()[1](0, 2.5, nowhere, x)
+
+
+def test_two_that_are_read_may_share_memory(tmp_path: Path) -> None:
+    (tmp_path / "sum.prism").write_text(SUM)
+    kernel, x, y = prismc.load(tmp_path / "sum.prism").total, Array(X[:128]), Array(X[:32])
+    kernel[1](x, Array(X[:32], data=(x.pointer + 16, False)), y)
+    np.testing.assert_array_equal(y.numpy(), X[:128:4] + X[4:36])
+    with pytest.raises(RunError, match="`y`, which the kernel may write, shares memory with `v`"):
+        kernel[1](x, Array(X[:32]), Array(X[:32], data=(x.pointer + 4, False)))
+
+
 def test_dlpack_and_bf16(tmp_path: Path) -> None:
     (tmp_path / "s.prism").write_text(PROGRAM)
     kernel = prismc.load(str(tmp_path / "s.prism")).scale
@@ -390,6 +424,29 @@ def test_a_driver_older_than_the_ptx_is_told(monkeypatch: pytest.MonkeyPatch) ->
     says = r"the driver \(CUDA 11\.2\) does not know PTX \d\.\d, and .*\(prismc on the CPU, sm_90\)"
     with pytest.raises(RunError, match=says):
         saxpy()[3](700, 2.5, *arrays())
+
+
+COPY = """
+@requires(grid[1], block[1], thread[32])
+kernel copy_{0}(x: ptr(const {0}), y: ptr({0})):
+    i: int @ thread[1] = id()
+    partition y as mine @ thread[1] at i:
+        group thread[1]:
+            mine[0] = x[i]
+
+test "{0}":
+    x := random({0}, 32, 1)
+    y := zeros({0}, 32)
+    launch(copy_{0}, blocks = 1)(x, y)
+    assert y == x
+"""
+TYPES = "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 tf32 f32 f64".split()
+
+
+def test_tests_have_arrays_of_all_types(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "copies.prism").write_text("".join(map(COPY.format, TYPES)))
+    assert run(["test", "--device", "gpu", str(tmp_path)]) == 0
+    assert f"{len(TYPES)} passed" in capsys.readouterr().out
 
 
 # ------------------------------------------------------------------ modules that a build made

@@ -180,6 +180,7 @@ STEPS = {
     "block": "launch({4, 128}, dx, dy)",
     "no blocks": "launch(0, dx, dy)",
     "too many blocks": "launch(unsigned(-1), dx, dy)",
+    "the same": "launch(4, dy, dy)",
     "odd": "launch(4, dx, reinterpret_cast<float *>(reinterpret_cast<char *>(dy) + 2))",
     "beyond": "launch(4, dx + 1, dy)",
     "twice": "launch(4, dx, dy)); need(launch(4, dx, dy)",
@@ -251,6 +252,8 @@ def host_with_files(saxpy: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         ("no blocks", "6: saxpy: a grid of 0 blocks; from 1 to 2147483647 are possible"),
         ("too many blocks",
          "6: saxpy: a grid of 4294967295 blocks; from 1 to 2147483647 are possible"),
+        ("the same", "8: saxpy: `y` (0x700000002000), which the kernel may write, shares memory "
+         "with `x` (0x700000002000)"),
         ("odd", "8: saxpy: `y` (0x700000002002) is not aligned to 4 bytes"),
         ("no context", "2: saxpy: this thread has no CUDA context; call prism_open, "
          "cuCtxSetCurrent or cudaSetDevice first"),
@@ -274,6 +277,33 @@ def test_pointers_are_not_checked_in_release_builds(
     done = execute(saxpy_program(saxpy, tmp_path, "-DNDEBUG"), driver, "odd")
     assert "10: saxpy: unspecified launch failure (CUDA error 719)" in done.stdout
     assert "ALIGN" in done.stderr
+
+
+def test_what_is_written_has_a_first_element_of_its_own(driver: Path, tmp_path: Path) -> None:
+    """Two pointers that are only read may be one, and all of them may be null."""
+    build_text(
+        "@requires(grid[1], block[1], thread[32])\n"
+        "kernel k(v: ptr(const vec(f32, 4)), x: ptr(const f32), y: ptr(f32)):\n    pass\n",
+        tmp_path,
+    )
+    launches = ["m, m, m + 4", "m, m + 4, m + 3", "m, m + 4, m + 4", "m, m + 3, m - 1"]
+    launches += ["nullptr, nullptr, nullptr"]
+    lines = [f"try_({each});" for each in launches]
+    text = """
+    static void try_(float *v, float *x, float *y)
+    {
+        std::printf("%d\\n", k_launch(1, nullptr, k_v(reinterpret_cast<prism_f32x4 *>(v)), k_x(x),
+                    k_y(y)));
+    }
+    int main()
+    {
+        need(prism_open(0));
+        void *memory;
+        need(prism_allocate(64, &memory));
+        float *m = static_cast<float *>(memory) + 4;
+    """
+    host = program(tmp_path, f'#include "k.h"\n{PREFACE}{text}{" ".join(lines)}}}\n')
+    assert execute(host, driver).stdout.split() == ["0", "8", "8", "0", "0"]
 
 
 def test_a_missing_target_is_told_with_the_device(host: Path, driver: Path) -> None:
@@ -425,7 +455,7 @@ int main()
     const saxpy_x dx(static_cast<const float *>(x));
     cudaStream_t stream = nullptr;
     prism_status status = saxpy_launch(
-        1, stream, saxpy_n(0), saxpy_a(1.0f), dx, saxpy_y(static_cast<float *>(x)));
+        1, stream, saxpy_n(0), saxpy_a(1.0f), dx, saxpy_y(static_cast<float *>(x) + 1));
     std::puts(status ? prism_message() : "launched");
 }
 """

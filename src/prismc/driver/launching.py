@@ -9,13 +9,11 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Any, Literal, NoReturn
 
-import numpy as np
-
 from prismc.driver.gpu.arrays import is_on_gpu
 from prismc.driver.gpu.device import Gpu
 from prismc.driver.gpu.images import Images
 from prismc.driver.kernels import Kernel, Parameter, RunError
-from prismc.driver.running import Launch, bind, new_findings, run
+from prismc.driver.running import Launch, bind, may_write, new_findings, run
 from prismc.driver.testing.device import given_by_name, store_results
 from prismc.emulator.findings import Finding
 from prismc.emulator.report import text_of_findings
@@ -87,7 +85,7 @@ class Places:
             self.gpu().launch(kernel.name, blocks, given, how.stream)
             return
         bound = bind(kernel, given)
-        _require_own_memory(kernel, given)
+        _require_writable(kernel, given)
         plans = _plans(how)
         outcomes = list(run(bound, Launch(grid=(blocks,)), plans, time_limit=how.time_limit))
         found = new_findings(outcomes)
@@ -97,22 +95,11 @@ class Places:
         store_results(kernel, given, outcomes[-1])
 
 
-def _require_own_memory(kernel: Kernel, given: Mapping[str, Any]) -> None:
-    """Arrays that a kernel may write can be written, and share no memory with another argument: the
-    kernel's pointers are `__restrict__`. Raises RunError."""
-    arrays = [each for each in kernel.parameters if each.kind == "array"]
-    for written in arrays:
-        if written.is_const or written.box:
-            continue
-        array = given[written.name]
-        if not array.flags.writeable:
-            raise RunError(f"`{written.name}` is read only, and the kernel may write it")
-        for other in arrays:
-            if other is not written and np.shares_memory(array, given[other.name]):
-                raise RunError(
-                    f"`{written.name}`, which the kernel may write, shares memory with "
-                    f"`{other.name}`: pass a copy of one of them"
-                )
+def _require_writable(kernel: Kernel, given: Mapping[str, Any]) -> None:
+    """Arrays that a kernel may write can be written. Raises RunError."""
+    for each in kernel.parameters:
+        if may_write(each) and not given[each.name].flags.writeable:
+            raise RunError(f"`{each.name}` is read only, and the kernel may write it")
 
 
 def _is_for_gpu(given: Mapping[str, Any], how: How) -> bool:

@@ -48,6 +48,7 @@ def bind(kernel: Kernel, given: Mapping[str, Any], poisoned: frozenset[str] = fr
         _device(parameter, given[parameter.name], parameter.name in poisoned)
         for parameter in kernel.parameters
     )
+    require_own_memory(kernel, given)
     require_assumed(kernel, given)
     return Bound(kernel=kernel, device=device, given=given)
 
@@ -87,6 +88,24 @@ def require_assumed(
             f"kernel `{kernel.name}` assumes {_listed(broken)}: not so with "
             f"{', '.join([*numbers, *places])}"
         )
+
+
+def may_write(parameter: Parameter) -> bool:
+    """Whether a parameter is an array that its kernel may write."""
+    return parameter.kind == "array" and not parameter.is_const and not parameter.box
+
+
+def require_own_memory(kernel: Kernel, arrays: Mapping[str, Array]) -> None:
+    """An array that the kernel may write shares no memory with another one: the kernel's pointers
+    are `__restrict__`. Two that are only read may. Raises RunError."""
+    parameters = [each for each in kernel.parameters if each.kind == "array"]
+    for written in filter(may_write, parameters):
+        for other in parameters:
+            if other is not written and np.shares_memory(arrays[written.name], arrays[other.name]):
+                raise RunError(
+                    f"`{written.name}`, which the kernel may write, shares memory with "
+                    f"`{other.name}`: pass a copy of one of them"
+                )
 
 
 def _plain(value: Any) -> Any:

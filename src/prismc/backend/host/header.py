@@ -238,7 +238,8 @@ def _target(target: str) -> str:
 def _parameters(index: int, kernel: HostKernel) -> Iterator[str]:
     """A kernel's parameters, and the dynamic shared memory on each target."""
     rows = [
-        f'{{"{each.name}", {each.size}, {each.alignment}, {pointee_alignment(each)}}}'
+        f'{{"{each.name}", {each.size}, {each.alignment}, {pointee_alignment(each)}, '
+        f"{int(each.is_pointer and not each.is_const)}}}"
         for each in kernel.entry.parameters
     ]
     if rows:

@@ -54,7 +54,7 @@ typedef enum prism_status {
     PRISM_STALE,          /* the header is not of the same build as the image */
     PRISM_WRONG_GRID,     /* no blocks, too many, or no multiple of the cluster */
     PRISM_WRONG_BLOCK,    /* threads were named that are not the kernel's */
-    PRISM_WRONG_ARGUMENT, /* a misaligned pointer, or an `@assume` that does not hold */
+    PRISM_WRONG_ARGUMENT, /* a misaligned or shared pointer, an `@assume` that does not hold */
     PRISM_TOO_MUCH_SHARED,/* more shared memory than a block of this device may have */
     PRISM_CUDA_ERROR      /* the driver refused; `prism_message()` has its words */
 } prism_status;
@@ -163,7 +163,8 @@ using prism_if_same_ = typename std::enable_if<prism_same_<Ours, Theirs>::value>
 typedef struct prism_parameter_ {
     const char *name;
     unsigned size, alignment;
-    unsigned points_to; /* the alignment of what a pointer points to; 0 for a value */
+    unsigned points_to; /* the size and alignment of what a pointer points to; 0 for a value */
+    unsigned is_written; /* whether the kernel may write it */
 } prism_parameter_;
 
 typedef struct prism_kernel_ {
@@ -730,20 +731,36 @@ PRISM_INLINE_ prism_status prism_check_grid_(const prism_kernel_ *kernel, prism_
     return PRISM_OK;
 }
 
-/* Whether each pointer is a multiple of the size of what it points to. */
+PRISM_INLINE_ uintptr_t prism_address_(void **arguments, unsigned i)
+{
+    uintptr_t address;
+    memcpy(&address, arguments[i], sizeof address);
+    return address;
+}
+
+/* Whether each pointer is a multiple of the size of what it points to, and what is written has a
+   first element of its own: how many follow, a launch does not know. */
 PRISM_INLINE_ prism_status prism_check_pointers_(const prism_kernel_ *kernel, void **arguments)
 {
-    unsigned i;
+    unsigned i, j;
     for (i = 0; i < kernel->parameter_count; i++) {
-        const prism_parameter_ *parameter = &kernel->parameters[i];
-        uintptr_t address = 0;
-        if (!parameter->points_to)
+        const prism_parameter_ *one = &kernel->parameters[i];
+        uintptr_t address = one->points_to ? prism_address_(arguments, i) : 0;
+        if (!address)
             continue;
-        memcpy(&address, arguments[i], sizeof address);
-        if (address % parameter->points_to)
+        if (address % one->points_to)
             return prism_fail_(
                 PRISM_WRONG_ARGUMENT, "%s: `%s` (0x%llx) is not aligned to %u bytes", kernel->name,
-                parameter->name, (unsigned long long)address, parameter->points_to);
+                one->name, (unsigned long long)address, one->points_to);
+        for (j = 0; one->is_written && j < kernel->parameter_count; j++) {
+            const prism_parameter_ *other = &kernel->parameters[j];
+            uintptr_t there = j != i && other->points_to ? prism_address_(arguments, j) : 0;
+            if (there && there < address + one->points_to && address < there + other->points_to)
+                return prism_fail_(
+                    PRISM_WRONG_ARGUMENT, "%s: `%s` (0x%llx), which the kernel may write, shares "
+                    "memory with `%s` (0x%llx)", kernel->name, one->name,
+                    (unsigned long long)address, other->name, (unsigned long long)there);
+        }
     }
     return PRISM_OK;
 }

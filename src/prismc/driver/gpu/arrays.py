@@ -11,7 +11,11 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from prismc.driver.kernels import RunError
+from prismc.hardware.scalars import SCALARS
 from prismc.source.record import Record
 
 # DLDeviceType of dlpack.h: memory of a CUDA device, and managed memory.
@@ -43,8 +47,26 @@ class DeviceArray(Record):
 
     @property
     def itemsize(self) -> int:
-        digits = "8" if self.dtype in ("bool", "f8e4m3", "f8e5m2") else self.dtype.lstrip("biuf")
-        return int(digits) // 8
+        return SCALARS[self.dtype].size
+
+    @property
+    def place(self) -> npt.NDArray[Any]:
+        """What NumPy calls an array there, to compare where arrays lie: it is never read. What has
+        no address has no elements."""
+        return np.asarray(_Place(self))
+
+
+class _Place:
+    """The NumPy array interface (version 3) of what only a GPU can reach."""
+
+    def __init__(self, array: DeviceArray) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": f"|V{array.itemsize}",
+            "data": (array.pointer, True),
+            "shape": array.shape if array.pointer else (0,),
+            "strides": array.strides if array.pointer else None,
+        }
 
 
 def dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:

@@ -11,7 +11,13 @@ from typing import Any
 from prismc.driver.gpu.arrays import DeviceArray, describe, device_of, is_on_gpu, stream_of
 from prismc.driver.gpu.images import Device, Images, newer_ptx
 from prismc.driver.kernels import Kernel, Parameter, RunError
-from prismc.driver.running import require_assumed, require_names, scalar_argument, vector_argument
+from prismc.driver.running import (
+    require_assumed,
+    require_names,
+    require_own_memory,
+    scalar_argument,
+    vector_argument,
+)
 from prismc.hardware.primitives import PORTABLE_CLUSTER
 
 _MISSING = "no GPU can be used: {why}"
@@ -136,6 +142,7 @@ class Gpu:
             self._packed(p, arrays[p.name] if p.kind == "array" else given[p.name])
             for p in kernel.parameters
         ]
+        require_own_memory(kernel, {name: array.place for name, array in arrays.items()})
         require_assumed(kernel, given, {name: array.pointer for name, array in arrays.items()})
         handle = self._stream(arrays, given) if chosen is None else chosen
         self._wait(arrays, handle)
