@@ -15,7 +15,7 @@ from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.types import typed
 from prismc.checker.types.context import Argument, Request
 from prismc.checker.types.elaborate import Elaboration
-from prismc.checker.types.generics import kind_of
+from prismc.checker.types.generic_uses import kind_of
 from prismc.checker.types.model import ScalarType
 from prismc.diagnostics.problem import Problem
 from prismc.diagnostics.sink import Sink

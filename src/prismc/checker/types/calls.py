@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import (
@@ -15,6 +18,7 @@ from prismc.checker.types.errors import (
     StoreThroughConst,
 )
 from prismc.checker.types.evaluate import REFUSED
+from prismc.checker.types.generic_uses import GenericUse
 from prismc.checker.types.generics import is_expression_function
 from prismc.checker.types.layouts import Layouts
 from prismc.checker.types.model import (
@@ -144,11 +148,11 @@ class Calls(Layouts):
             self._arguments(node, ())
             return self.refused(node.span)
         if definition.generics:
-            values = self._arguments(node, (), is_expression_function(definition))
+            values = self._generic_arguments(node, use, is_expression_function(definition))
             names = tuple(parameter.name.text for parameter in definition.parameters)
             if not self._counts_agree(node, names, symbol):
                 return self.refused(node.span)
-            self.infer_from_arguments(use, values)
+            self.infer_from_literals(use, values)
             if any(is_refused(value) for value in values) and not use.is_complete():
                 return self.refused(node.span)
         arguments = self.complete(use, callee.node.span)
@@ -185,18 +189,38 @@ class Calls(Layouts):
         parameters: tuple[typed.Variable, ...],
         keeps_destination: bool = False,
     ) -> tuple[typed.Expression, ...]:
-        """The arguments. A bare `id()` counts for the parameter of a device function, so it has no
-        destination there; an expression function is like an operator."""
+        """The arguments for parameters whose types are known."""
+        hints = (parameter.type for parameter in parameters)
+        with self._arguments_of(keeps_destination):
+            return tuple(
+                self.expression(argument, next(hints, None)) for argument in node.arguments
+            )
+
+    def _generic_arguments(
+        self, node: ast.Call, use: GenericUse, keeps_destination: bool
+    ) -> tuple[typed.Expression, ...]:
+        """The arguments of something generic: each is read knowing what generics it was given, and
+        what the arguments before it tell."""
+        parameters = iter(use.node.parameters)
+        values = []
+        with self._arguments_of(keeps_destination):
+            for argument in node.arguments:
+                parameter = next(parameters, None)
+                hint = None if parameter is None else use.expected(parameter.type)
+                values.append(self.expression(argument, hint))
+                if parameter is not None:
+                    self.infer_from_argument(use, parameter, values[-1])
+        return tuple(values)
+
+    @contextmanager
+    def _arguments_of(self, keeps_destination: bool) -> Iterator[None]:
+        """While arguments are read. A bare `id()` counts for the parameter of a device function, so
+        it has no destination there; an expression function is like an operator."""
         destination = self.destination
         if not keeps_destination:
             self.destination = None
-        expected = [parameter.type for parameter in parameters]
-        values = []
-        for position, argument in enumerate(node.arguments):
-            hint = expected[position] if position < len(expected) else None
-            values.append(self.expression(argument, hint))
+        yield
         self.destination = destination
-        return tuple(values)
 
     def _call_instance(
         self,

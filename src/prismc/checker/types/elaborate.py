@@ -20,7 +20,7 @@ from prismc.checker.types.constants import ModuleConstants
 from prismc.checker.types.context import UNKNOWN, Argument, Given, Layout, Request
 from prismc.checker.types.evaluate import Evaluator
 from prismc.checker.types.function import FunctionElaborator
-from prismc.checker.types.generics import GenericUse
+from prismc.checker.types.generic_uses import GenericUse
 from prismc.checker.types.numbers import Number
 from prismc.checker.types.order import ordered
 from prismc.checker.types.show import word

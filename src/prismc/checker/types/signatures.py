@@ -13,7 +13,8 @@ from prismc.checker.types.effect_attributes import EffectAttributes
 from prismc.checker.types.errors import (
     TypeNotAllowed,
 )
-from prismc.checker.types.generics import as_binding, is_expression_function, kind_of
+from prismc.checker.types.generic_uses import as_binding, kind_of
+from prismc.checker.types.generics import is_expression_function
 from prismc.checker.types.model import (
     ERROR,
     ArrayType,

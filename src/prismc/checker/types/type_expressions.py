@@ -36,7 +36,7 @@ from prismc.hardware.groups import SPELLINGS, Perspective
 from prismc.hardware.orders import ORDERS, MemoryOrder
 from prismc.hardware.scalars import ALIASES, SCALARS
 
-_SCALAR_TYPES: dict[str, Type] = {
+SCALAR_TYPES: dict[str, Type] = {
     name: ScalarType(scalar=scalar) for name, scalar in (SCALARS | ALIASES).items()
 }
 _LANES = (2, 4, 8, 16)
@@ -94,7 +94,7 @@ class TypeExpressions(Conversions):
                 if symbol is None:
                     return False
                 if symbol.kind is SymbolKind.BUILTIN:
-                    return name in _SCALAR_TYPES
+                    return name in SCALAR_TYPES
                 return isinstance(self.environment.get(symbol), Type)
             case ast.Index(value=value):
                 return self.names_type(value)
@@ -112,8 +112,8 @@ class TypeExpressions(Conversions):
         if symbol is None or symbol.kind is SymbolKind.UNKNOWN:
             self.is_failed = True
             return ERROR
-        if symbol.kind is SymbolKind.BUILTIN and symbol.name in _SCALAR_TYPES:
-            return _SCALAR_TYPES[symbol.name]
+        if symbol.kind is SymbolKind.BUILTIN and symbol.name in SCALAR_TYPES:
+            return SCALAR_TYPES[symbol.name]
         binding = self.environment.get(symbol)
         if isinstance(binding, Type):
             return binding
