@@ -192,6 +192,30 @@ def test_memory_without_an_operation_has_its_reason(prismc: Runner) -> None:
         assert line in text
 
 
+def test_arrays_of_called_functions_are_in_their_own_accounts(prismc: Runner) -> None:
+    text = (
+        TOTAL
+        + """\
+
+@requires(block[1], thread[64])
+def own_part(X: ptr(const i32)) -> i32:
+    t: int @ thread[1] = id()
+    shared part: i32[64]
+    partition part as mine @ thread[1] at t:
+        mine[0] = X[t]
+    v: i32 @ thread[1] = 0
+    partition part as mine @ thread[1] at t:
+        v = mine[0]
+    s: i32 @ block[1] = sum(v)
+    return s
+"""
+    )
+    Path("parts.prism").write_text(text)
+    found = prismc("sync", "parts.prism").out
+    assert "nothing for `X`: only read\n  nothing for `part`: each thread keeps to its own" in found
+    assert "functions that are called" not in found
+
+
 def test_two_names_of_one_memory_are_both_told(prismc: Runner) -> None:
     Path("either.prism").write_text(EITHER)
     text = prismc("sync", "either.prism").out

@@ -14,7 +14,16 @@ from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.sync.choose import edges_of
 from prismc.checker.sync.conflicts import Conflict, is_hazard
 from prismc.checker.sync.coverage import NONE
-from prismc.checker.sync.graph import Access, Crossings, Exit, Graph, Region, Summary, nodes_in
+from prismc.checker.sync.graph import (
+    Access,
+    Crossings,
+    Exit,
+    Graph,
+    Region,
+    Root,
+    Summary,
+    nodes_in,
+)
 from prismc.checker.sync.plan import AccessKind, Edge, Position, SyncKind, SyncOperation, SyncPlan
 from prismc.checker.sync.refine import MOST_VISITS, Barrier, orders_of
 from prismc.checker.sync.requirements import Requirement, requirements_of
@@ -80,12 +89,18 @@ def explain_plan(
 ) -> tuple[FunctionAccount, ...]:
     """The account of every function of a plan in which nothing was refused."""
     return tuple(
-        _function(each, plan.instances[each.instance.symbol].operations)
+        _function(
+            each,
+            program.bodies[each.instance.symbol],
+            plan.instances[each.instance.symbol].operations,
+        )
         for each in functions_of(program, perspectives, memory, Sink(), settings)
     )
 
 
-def _function(function: Function, operations: tuple[SyncOperation, ...]) -> FunctionAccount:
+def _function(
+    function: Function, body: typed.Body, operations: tuple[SyncOperation, ...]
+) -> FunctionAccount:
     graph, barriers = function.planned.graph, function.planned.barriers
     visits = (len(barriers) + 1) * sum(1 for _ in nodes_in(graph.top.body))
     merged = _merged(function) if visits <= MOST_VISITS else {}
@@ -108,7 +123,7 @@ def _function(function: Function, operations: tuple[SyncOperation, ...]) -> Func
         operations=accounts,
         settled=tuple(
             item
-            for item in _settled(function)
+            for item in _settled(function, body)
             if ordered.isdisjoint((item.root, any_slot(item.root)))
         ),
         required=() if function.instance.is_kernel else requirements_of(function),
@@ -159,13 +174,14 @@ def _key(conflict: Conflict) -> tuple[int, int, Crossings]:
 # --------------------------------------------------------------------------- what needs nothing
 
 
-def _settled(function: Function) -> tuple[Touched, ...]:
-    """Every root that the function touches, as if it needed no operation."""
+def _settled(function: Function, body: typed.Body) -> tuple[Touched, ...]:
+    """Every root of its own that the function touches, as if it needed no operation. The arrays of
+    those it calls are in their accounts."""
     graph = function.planned.graph
     by_root: dict[str, list[Access]] = {}
     for access in accesses_in(graph.top):
         for root in access.roots:
-            if isinstance(root, Phase):
+            if isinstance(root, Phase) or not _is_declared_in(body, root):
                 continue
             by_root.setdefault(root.name, []).append(access)
     calls_order = _makes_order(graph)
@@ -173,6 +189,11 @@ def _settled(function: Function) -> tuple[Touched, ...]:
         Touched(root=root, why=_why(accesses, function, calls_order=calls_order))
         for root, accesses in by_root.items()
     )
+
+
+def _is_declared_in(body: typed.Body, root: Root) -> bool:
+    start, end = body.instance.span, body.statements[-1].span
+    return start.file == root.span.file and start.start <= root.span.start <= end.end
 
 
 def _why(accesses: list[Access], function: Function, *, calls_order: bool) -> Settled:
