@@ -57,6 +57,8 @@ PRIMITIVES: dict[str, Primitive] = {
             ptx="barrier.cluster.arrive.release, wait.acquire",
             cost=Cost.WAIT_COMPLETE,
         ),
+        Primitive(name="cluster arrive", ptx="barrier.cluster.arrive.release", cost=Cost.ARRIVE),
+        Primitive(name="cluster wait", ptx="barrier.cluster.wait.acquire", cost=Cost.WAIT_COMPLETE),
         Primitive(name="grid barrier", ptx="atom.add.acq_rel.gpu, ld.acquire.gpu", cost=Cost.WAIT),
         Primitive(name="mbarrier init", ptx="mbarrier.init [mbarrier], count", cost=Cost.WARP),
         Primitive(

@@ -75,6 +75,8 @@ EFFECTS: dict[type[Op], Effect] = {
     sync.BlockBarrier: Effect.SYNCHRONISES,
     sync.LastBlock: ANYTHING,
     sync.ClusterBarrier: Effect.SYNCHRONISES,
+    sync.ClusterArrive: Effect.SYNCHRONISES,
+    sync.ClusterWait: Effect.SYNCHRONISES,
     sync.GridBarrier: Effect.SYNCHRONISES,
     sync.WarpBarrier: Effect.SYNCHRONISES,
     sync.NamedBarrier: Effect.SYNCHRONISES,

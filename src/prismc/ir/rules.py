@@ -386,7 +386,9 @@ def _block_barrier(op: sync.BlockBarrier, context: Context) -> None:
     _results(op)
 
 
-def _cluster_barrier(op: sync.ClusterBarrier, context: Context) -> None:
+def _cluster_barrier(
+    op: sync.ClusterBarrier | sync.ClusterArrive | sync.ClusterWait, context: Context
+) -> None:
     launch = context.function.launch
     _require(launch is None or launch.cluster > 1, "the kernel is launched in clusters")
     _results(op)
@@ -554,6 +556,8 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
     sync.ClusterBarrier: _cluster_barrier,
+    sync.ClusterArrive: _cluster_barrier,
+    sync.ClusterWait: _cluster_barrier,
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,

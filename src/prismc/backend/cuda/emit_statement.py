@@ -123,6 +123,12 @@ def _cluster_barrier(frame: Frame, op: sync.ClusterBarrier) -> None:
     frame.writer.line(f"{frame.need('cluster_barrier')}();", op.span, alone=True)
 
 
+def _cluster_half(frame: Frame, op: sync.ClusterArrive | sync.ClusterWait) -> None:
+    half = "arrive.release" if isinstance(op, sync.ClusterArrive) else "wait.acquire"
+    text = f'asm volatile("barrier.cluster.{half}.aligned;" ::: "memory");'
+    frame.writer.line(text, op.span, alone=True)
+
+
 def _grid_barrier(frame: Frame, op: sync.GridBarrier) -> None:
     frame.writer.line(f"{frame.need('grid_barrier')}();", op.span, alone=True)
 
@@ -263,6 +269,8 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     sync.BlockBarrier: _block_barrier,
     sync.LastBlock: _last_block,
     sync.ClusterBarrier: _cluster_barrier,
+    sync.ClusterArrive: _cluster_half,
+    sync.ClusterWait: _cluster_half,
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
     sync.NamedBarrier: _named_barrier,

@@ -11,7 +11,7 @@ wait is in: a hardware barrier has no credit for the first wait, nor may arrival
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -100,8 +100,8 @@ def early_splits(
     sides = _sides(barrier, conflicts)
     if sides is None or work.is_in_pipeline(barrier.insertion.position):
         return
-    code = _code_at(graph, barrier)
-    interval = None if code is None else _interval(code, barrier, sides, work)
+    code = code_at(graph, barrier)
+    interval = None if code is None else interval_of(code, barrier, sides, work, _is_arm)
     if code is None or interval is None or work.between(*interval.extent) < least:
         return
     split = _split(graph, barrier, code.loops, interval, sides, numbers)
@@ -129,6 +129,11 @@ def _sides(barrier: Barrier, conflicts: Conflicts) -> Sides | None:
     early = giving & ~waiting
     if not early or not waiting:
         return None
+    return sides_of(barrier, early, waiting)
+
+
+def sides_of(barrier: Barrier, early: int, waiting: int) -> Sides:
+    """Some threads that arrive and some that wait, with the accesses of either."""
     left = (one.earlier for one in barrier.reasons if one.earlier.footprint.threads & early)
     taken = (one.later for one in barrier.reasons if one.later.footprint.threads & waiting)
     return Sides(early, waiting, _numbers(left), _numbers(taken))
@@ -152,7 +157,16 @@ def _numbers(accesses: Iterator[Access]) -> Numbers:
 # --------------------------------------------------------------------------- places
 
 
-class _Interval(NamedTuple):
+# Whether a place in a region may be taken for the threads of one side.
+Enters = Callable[[Region, int], bool]
+
+
+def _is_arm(region: Region, threads: int) -> bool:
+    """Whether it is code of these threads alone."""
+    return region.threads == threads
+
+
+class Interval(NamedTuple):
     """The places of an arrival and of its wait, with the code that they are in, and how far apart
     these are in the code around the arms."""
 
@@ -163,7 +177,7 @@ class _Interval(NamedTuple):
     extent: tuple[Position, Position]
 
 
-def _code_at(graph: Graph, barrier: Barrier) -> Code | None:
+def code_at(graph: Graph, barrier: Barrier) -> Code | None:
     """The sequence that a barrier stands in."""
     key, is_end = barrier.key
     for code in code_in(graph.top):
@@ -172,7 +186,9 @@ def _code_at(graph: Graph, barrier: Barrier) -> Code | None:
     return None
 
 
-def _interval(code: Code, barrier: Barrier, sides: Sides, work: Work) -> _Interval | None:
+def interval_of(
+    code: Code, barrier: Barrier, sides: Sides, work: Work, enters: Enters
+) -> Interval | None:
     """The earliest arrival and the latest wait around a barrier, in one iteration of its code."""
     nodes = code.nodes
     at = len(nodes) if barrier.insertion.is_end else nodes.index(barrier.insertion.node)
@@ -188,11 +204,12 @@ def _interval(code: Code, barrier: Barrier, sides: Sides, work: Work) -> _Interv
         return None
     arrive, giver = first, code.region
     if start:
-        arrive, giver = _in_arm(nodes[start - 1], sides.early, sides.left, work) or (first, giver)
+        inside = _in_arm(nodes[start - 1], sides.early, sides.left, enters, work)
+        arrive, giver = inside or (first, giver)
     wait, taker = last, code.region
     if end < len(nodes):
-        wait, taker = _in_arm(nodes[end], sides.waiting, sides.taken) or (last, taker)
-    return _Interval(arrive, giver, wait, taker, (first.position, last.position))
+        wait, taker = _in_arm(nodes[end], sides.waiting, sides.taken, enters) or (last, taker)
+    return Interval(arrive, giver, wait, taker, (first.position, last.position))
 
 
 def _holds_up(node: Node, left: Numbers) -> bool:
@@ -234,12 +251,12 @@ def _end(code: Code, index: int, work: Work) -> Place | None:
 
 
 def _in_arm(
-    node: Node, threads: int, numbers: Numbers, behind: Work | None = None
+    node: Node, threads: int, numbers: Numbers, enters: Enters, behind: Work | None = None
 ) -> tuple[Place, Region] | None:
-    """The place in the arm of exactly these threads, if it makes all of the accesses: in front of
+    """The place in the code that these threads enter, if it makes all of the accesses: in front of
     the first one, or `behind` the last."""
     found: tuple[Place, Region] | None = None
-    while len(regions := regions_at(node, numbers)) == 1 and regions[0].threads == threads:
+    while len(regions := regions_at(node, numbers)) == 1 and enters(regions[0], threads):
         inside = [one for one in regions[0].body if touches(one, numbers)]
         node = inside[-1] if behind else inside[0]
         place = Place(node.before, node) if behind is None else _behind(node, behind)
@@ -256,16 +273,14 @@ def _split(
     graph: Graph,
     barrier: Barrier,
     loops: tuple[int, ...],
-    interval: _Interval,
+    interval: Interval,
     sides: Sides,
     numbers: tuple[int, int],
 ) -> Split:
     number, bit = numbers
-    names = dict.fromkeys(root.name for one in barrier.reasons for root in one.earlier.roots)
-    word = "room in" if all(one.hazard == "WAR" for one in barrier.reasons) else "content of"
     split = SplitBarrier(
         phase=Phase(
-            name=f"{word} {', '.join(names)}",
+            name=phase_name(barrier),
             span=interval.arrive.beside.span,
             base=unit_of(barrier.units),
         ),
@@ -280,6 +295,21 @@ def _split(
         meets=True,
     )
     access = max((one.number for one in graph.accesses), default=-1) + 1 + 2 * number
+    return split_at(barrier, split, interval, access, loops)
+
+
+def phase_name(barrier: Barrier) -> str:
+    """What a barrier tells when it is split."""
+    names = dict.fromkeys(root.name for one in barrier.reasons for root in one.earlier.roots)
+    word = "room in" if all(one.hazard == "WAR" for one in barrier.reasons) else "content of"
+    return f"{word} {', '.join(names)}"
+
+
+def split_at(
+    barrier: Barrier, split: SplitBarrier, interval: Interval, access: int, loops: tuple[int, ...]
+) -> Split:
+    """A barrier with both halves in the places of an interval; `access` is the first number of
+    theirs."""
     first, last = interval.arrive, interval.wait
     arrive = arrive_at(split, access, first.position, first.beside.span, loops)
     wait = await_at(split, access + 1, last.position, last.beside.span, loops)

@@ -63,7 +63,8 @@ def split_named(
     program: typed.Program, functions: Iterable[Planned], groups: Collection[int], block: int
 ) -> dict[SplitBarrier, int]:
     """The first hardware barrier of each split barrier that may have one, behind those of groups,
-    and of those that need one first; functions of different kernels may have the same ones."""
+    and of those that need one first; functions of different kernels may have the same ones. A
+    cluster has its own, which has no number."""
     reached = kernels_reaching(program)
     start = FIRST_NAMED_BARRIER + sum(max(1, -(-block // size)) for size in groups)
     ends: dict[str, int] = {}
@@ -75,7 +76,9 @@ def split_named(
             first = max((ends.get(kernel, start) for kernel in kernels), default=start)
             unit = unit_of_barrier(graph, barrier)
             end = first + (max(1, -(-block // unit)) if unit else 1)
-            if barrier.is_named and end - 1 <= LAST_NAMED_BARRIER:
+            if barrier.is_cluster:
+                made[barrier] = 0
+            elif barrier.is_named and end - 1 <= LAST_NAMED_BARRIER:
                 made[barrier] = first
                 ends |= dict.fromkeys(kernels, end)
     return made

@@ -85,24 +85,24 @@ def plan_passing(
     for barrier in barriers:
         numbers = len(chosen), bit
         for split in _ways(graph, conflicts, barrier, numbers, work, early_work):
-            trial = _with(graph, conflicts, barriers, [*chosen, split])
+            trial = with_splits(graph, conflicts, barriers, [*chosen, split])
             if not trial.verdict.conflicts:
                 chosen, found = [*chosen, split], trial
                 bit += len(barrier.units)
                 break
-    return _needed(graph, conflicts, barriers, chosen) if chosen else found
+    return needed(graph, conflicts, barriers, chosen) if chosen else found
 
 
-def _needed(
+def needed(
     graph: Graph, conflicts: Conflicts, barriers: tuple[Barrier, ...], splits: list[Split]
 ) -> Passing:
     """The function without barriers that have nothing to do any more, where some are split: a wait
     stands elsewhere than its barrier stood."""
-    found = _with(graph, conflicts, barriers, splits)
+    found = with_splits(graph, conflicts, barriers, splits)
     for barrier in barriers:
         kept = tuple(one for one in barriers if one is not barrier)
         rest = [split for split in splits if split.barrier is not barrier]
-        trial = _with(graph, conflicts, kept, rest)
+        trial = with_splits(graph, conflicts, kept, rest)
         if not trial.verdict.conflicts:
             barriers, splits, found = kept, rest, trial
     return found
@@ -124,7 +124,7 @@ def _ways(
         yield from early_splits(graph, conflicts, barrier, numbers, work, early_work)
 
 
-def _with(
+def with_splits(
     graph: Graph, conflicts: Conflicts, barriers: Collection[Barrier], splits: Sequence[Split]
 ) -> Passing:
     """The function with these barriers split, and judged."""

@@ -41,6 +41,8 @@ class SyncKind(Enum):
     BLOCK_VOTE = "block vote"
     NAMED_BARRIER = "named barrier"
     CLUSTER_BARRIER = "cluster barrier"
+    CLUSTER_ARRIVE = "cluster arrive"
+    CLUSTER_WAIT = "cluster wait"
     GRID_BARRIER = "grid barrier"
     NAMED_ARRIVE = "named arrive"
     NAMED_WAIT = "named wait"

@@ -308,8 +308,10 @@ class _Writer:
                 what = "barrier" if barrier.is_named else "mbarrier"
                 name = f"the {what} of {barrier.phase.name} for {_name(arrivers)}"
                 gate = Gate(name=name, count=arrivers.bit_count(), has_credit=barrier.has_credit)
-                self.gates.setdefault((barrier, unit), gate)
-                made = Operation(gate=(barrier, unit), act=act, place=self._words(node.span))
+                # A cluster's halves are at the same barrier as it has as a whole elsewhere.
+                key = unit if barrier.is_cluster else (barrier, unit)
+                self.gates.setdefault(key, gate)
+                made = Operation(gate=key, act=act, place=self._words(node.span))
                 yield made if lag is None else Behind(loop=(lag.loop.loop, unit), operation=made)
 
     def _meeting(self, unit: int, span: Span) -> Operation:

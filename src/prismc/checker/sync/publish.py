@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from prismc.checker.sync.choose import Planned
 from prismc.checker.sync.graph import Node, Region
-from prismc.checker.sync.plan import MBARRIER_KINDS, SyncKind, SyncOperation
-from prismc.checker.sync.refine import Barrier
+from prismc.checker.sync.plan import MBARRIER_KINDS, Position, SyncKind, SyncOperation
+from prismc.checker.sync.split import Await
 from prismc.checker.sync.text_order import TextOrder
 from prismc.checker.types import typed
 from prismc.checker.types.walk import calls_in, statements_in
 
-_BARRIERS = (SyncKind.BLOCK_BARRIER, SyncKind.CLUSTER_BARRIER)
+_OF_CLUSTERS = (SyncKind.CLUSTER_BARRIER, SyncKind.CLUSTER_WAIT)
+_BARRIERS = (SyncKind.BLOCK_BARRIER, *_OF_CLUSTERS)
 
 
 def publisher(
@@ -31,7 +32,7 @@ def publisher(
     """The index of the operation that does, None if a kernel needs one more. `users` are the
     functions, `scopes` the ids of asynchronous scopes that use mbarriers; where these are `is_wide`
     other blocks do."""
-    kinds = _BARRIERS[1:] if is_wide else _BARRIERS
+    kinds = _OF_CLUSTERS if is_wide else _BARRIERS
     order, used = TextOrder(body), _first_use(operations)
     inside = [order.extent[scope][0] for scope in scopes]
     inside += [
@@ -40,7 +41,7 @@ def publisher(
         if any(call.callee.symbol in users for call in calls_in((each,)))
     ]
     first = min(inside, default=len(order.extent))
-    on_the_way = {barrier.insertion.position for barrier in _on_every_path(planned)}
+    on_the_way = set(_on_every_path(planned))
     return next(
         (
             index
@@ -56,8 +57,8 @@ def _first_use(operations: Sequence[SyncOperation]) -> int:
     return next(uses, len(operations))
 
 
-def _on_every_path(planned: Planned) -> Iterator[Barrier]:
-    """The barriers of all threads, or of each block, that the kernel comes to once, by any way."""
+def _on_every_path(planned: Planned) -> Iterator[Position]:
+    """Where the kernel comes to barriers of all threads, or of each block, once, by any way."""
     nodes = set(_outermost(planned.graph.top))
     for barrier in planned.barriers:
         node, is_end = barrier.key
@@ -65,7 +66,10 @@ def _on_every_path(planned: Planned) -> Iterator[Barrier]:
         is_of_all = threads == planned.graph.everyone.bit_count()
         is_whole = barrier.size >= planned.block_threads
         if node in nodes and not is_end and is_of_all and is_whole:
-            yield barrier
+            yield barrier.insertion.position
+    for node in nodes:
+        if isinstance(node, Await) and node.barrier.is_cluster:
+            yield node.before
 
 
 def _outermost(region: Region) -> Iterator[Node]:

@@ -77,7 +77,8 @@ class SplitBarrier(Record):
     `peers` is the memory of other blocks as far as arrivals touch it. One with `is_named` may be a
     hardware barrier: both sides are whole warps, and one phase is over before the next begins. One
     that `meets` is a hardware barrier for certain: who waits arrives there, too, so that those who
-    wait are ordered among themselves.
+    wait are ordered among themselves. One with `is_cluster` is the cluster's own, of all its
+    threads: nobody can arrive twice before all have waited.
     """
 
     phase: Phase
@@ -93,6 +94,7 @@ class SplitBarrier(Record):
     peers: Peers | None = None
     is_named: bool = False
     meets: bool = False
+    is_cluster: bool = False
 
     @property
     def arriving(self) -> int:
@@ -137,7 +139,7 @@ def arrive_at(
     made = then(made, copies if barrier.of_copies else order)
     for loads in barrier.loads:
         made = then(made, wait(loads, UNCOMMITTED, reached))
-    touches: tuple[Access, ...] = (touch,)
+    touches: tuple[Access, ...] = () if barrier.is_cluster else (touch,)
     if barrier.peers is not None:
         far = replace(touch, number=number + 2, roots=(barrier.peers,), reach=Reach.CLUSTER)
         touches = (touch, far)
@@ -163,7 +165,8 @@ def await_at(
         at=span,
         queue=PASSED if barrier.before_copies else None,
     )
-    return Await(before=position, span=span, events=(_passes(order), touch), barrier=barrier)
+    touches = () if barrier.is_cluster else (touch,)
+    return Await(before=position, span=span, events=(_passes(order), *touches), barrier=barrier)
 
 
 def _by_unit(barrier: SplitBarrier) -> Iterable[tuple[int, int]]:

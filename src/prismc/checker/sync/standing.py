@@ -173,12 +173,16 @@ def at_split_barrier(
     else:
         count = (barrier.units[0] & (barrier.arrivers | barrier.waiters)).bit_count()
     is_part = barrier.meets and region.threads != threads
+    who = replace(everyone_in(region), ranges=ranges_of(threads))
+    if barrier.is_cluster:
+        blocks = threads.bit_count() // planned.block_threads
+        who = Participants(perspective=Perspective(Level.BLOCK, blocks))
     is_elected = arrives and barrier not in hardware.split_named and arrives_by_warp(barrier)
     return SyncOperation(
         number=0,
         kind=_half_of(node, hardware),
         position=node.before,
-        participants=replace(everyone_in(region), ranges=ranges_of(threads)),
+        participants=who,
         lanes=WARP_THREADS if is_elected else 0,
         count=count,
         barrier=first,
@@ -193,6 +197,8 @@ def at_split_barrier(
 def _half_of(node: Arrive | Await, hardware: Hardware) -> SyncKind:
     """Which operation one half of a split barrier is."""
     arrives, is_named = isinstance(node, Arrive), node.barrier in hardware.split_named
+    if node.barrier.is_cluster:
+        return SyncKind.CLUSTER_ARRIVE if arrives else SyncKind.CLUSTER_WAIT
     if not arrives:
         return SyncKind.NAMED_WAIT if is_named else SyncKind.MBARRIER_WAIT
     if node.barrier.loads:

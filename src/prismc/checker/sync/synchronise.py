@@ -22,6 +22,7 @@ from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, Summary, nodes_in
 from prismc.checker.sync.grid import Clash, clashes
 from prismc.checker.sync.groups import plan_groups
+from prismc.checker.sync.halves import plan_halves
 from prismc.checker.sync.handover import Handover, plan_handover
 from prismc.checker.sync.lag import plan_lags
 from prismc.checker.sync.leaving import plan_leaving
@@ -219,12 +220,15 @@ def _plan(
     passing = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
-    if barriers and instance.is_kernel and _may_split(settings):
+    may_split = instance.is_kernel and _may_split(settings)
+    if barriers and may_split:
         work = Work(body, bodies)
         passing = plan_passing(
             graph, conflicts, barriers, verdict, first_bit, work, settings.early_work
         )
     passing = plan_leaving(passing)
+    if may_split and any(0 < graph.block < one.size for one in passing.barriers):
+        passing = plan_halves(passing, first_bit, Work(body, bodies))
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict
     loads, unbalanced = load_barriers(graph)

@@ -15,6 +15,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.model import INT
 from prismc.checker.types.walk import (
     bodies_of,
+    calls_in,
     expressions_in,
     places_of,
     statement_operands,
@@ -139,6 +140,17 @@ class Work:
     def between(self, start: Position, end: Position) -> int:
         """The instructions of each thread from one place to a later one of the same code."""
         return self._inside(self._body, self._order.at(start), self._order.at(end))
+
+    def is_between(self, place: Position, start: Position, end: Position) -> bool:
+        """Whether a place is at one of two others, or between them in the text."""
+        return self._order.at(start) <= self._order.at(place) <= self._order.at(end)
+
+    def calls_between(self, start: Position, end: Position) -> Iterator[typed.Call]:
+        """The calls from one place to a later one."""
+        first, behind = self._order.at(start), self._order.at(end)
+        for statement in statements_in(self._body):
+            if first <= self._order.extent[statement.id][0] < behind:
+                yield from calls_in((statement,))
 
     def _inside(self, statements: tuple[typed.Statement, ...], start: int, end: int) -> int:
         total = 0

@@ -20,6 +20,7 @@ _WAITING = (
     SyncKind.WARP_BARRIER,
     SyncKind.NAMED_BARRIER,
     SyncKind.CLUSTER_BARRIER,
+    SyncKind.CLUSTER_WAIT,
     SyncKind.NAMED_WAIT,
     SyncKind.MBARRIER,
     SyncKind.MBARRIER_WAIT,

@@ -43,7 +43,9 @@ from prismc.ir.ops.memory import (
 )
 from prismc.ir.ops.sync import (
     BlockBarrier,
+    ClusterArrive,
     ClusterBarrier,
+    ClusterWait,
     CommitGroup,
     GridBarrier,
     NamedArrive,
@@ -220,6 +222,10 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
             return BlockBarrier(number=number, span=at)
         case SyncKind.CLUSTER_BARRIER:
             return ClusterBarrier(number=number, span=at)
+        case SyncKind.CLUSTER_ARRIVE:
+            return ClusterArrive(number=number, span=at)
+        case SyncKind.CLUSTER_WAIT:
+            return ClusterWait(number=number, span=at)
         case SyncKind.GRID_BARRIER:
             return GridBarrier(number=number, span=at)
         case SyncKind.WARP_BARRIER:

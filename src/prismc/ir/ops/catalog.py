@@ -50,6 +50,8 @@ OPS: tuple[type[Op], ...] = (
     sync.BlockBarrier,
     sync.LastBlock,
     sync.ClusterBarrier,
+    sync.ClusterArrive,
+    sync.ClusterWait,
     sync.GridBarrier,
     sync.WarpBarrier,
     sync.NamedBarrier,

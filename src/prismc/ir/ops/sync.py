@@ -19,6 +19,21 @@ class ClusterBarrier(Op):
     number: int
 
 
+class ClusterArrive(Op):
+    """The thread arrives at the cluster's barrier, which all its threads do, and goes on. It waits
+    there before the cluster's next barrier (PTX ISA, "barrier.cluster")."""
+
+    spelling = "sync.cluster_arrive"
+    number: int
+
+
+class ClusterWait(Op):
+    """The thread waits for all threads of the cluster to have arrived."""
+
+    spelling = "sync.cluster_wait"
+    number: int
+
+
 class LastBlock(Op):
     """Whether this block is the last of the grid to come here, told to all its threads, which wait
     for the answer. All that the grid's blocks did before a block barrier in front of this is
