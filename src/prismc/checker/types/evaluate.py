@@ -67,6 +67,7 @@ class Evaluator:
         self._found: dict[tuple[object, ...], Number] = {}
         self._reasons: dict[tuple[object, ...], str] = {}
         self._actions: dict[typed.Instance, _Action] = {}
+        self._running: set[typed.Instance] = set()
         self._steps = 0
         self._steps_before = 0
 
@@ -81,7 +82,7 @@ class Evaluator:
         except NotKnown as unknown:
             self._reasons[key] = unknown.reason
         except RecursionError:
-            self._reasons[key] = "calls itself too often"
+            self._reasons[key] = "nests too deep"
         finally:
             self._steps_before += self._steps
         return None
@@ -113,7 +114,13 @@ class Evaluator:
             if self._is_refused(callee):
                 raise NotKnown(REFUSED)
             run = self._actions[callee] = self._statements(body.statements)
-        left = run(dict(zip(callee.parameters, arguments, strict=True)))
+        if callee in self._running:  # reported as recursion
+            raise NotKnown(REFUSED)
+        self._running.add(callee)
+        try:
+            left = run(dict(zip(callee.parameters, arguments, strict=True)))
+        finally:
+            self._running.remove(callee)
         if left is None or left.value is None:
             raise NotKnown
         return left.value
