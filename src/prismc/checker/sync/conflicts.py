@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from prismc.checker.sync.asked import Question, is_proved
-from prismc.checker.sync.coverage import BULK_WRITES, Coverage, Queue, then
+from prismc.checker.sync.coverage import Coverage, Queue, then
 from prismc.checker.sync.elsewhere import are_elsewhere
 from prismc.checker.sync.forms import BLOCK_WIDE
 from prismc.checker.sync.graph import (
@@ -24,7 +24,7 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
 )
-from prismc.checker.sync.meetings import FAR, NEVER, Between, Known, Meeting, meet
+from prismc.checker.sync.meetings import FAR, NEVER, Between, Meeting, meet
 from prismc.checker.sync.near import Neighbours
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.sharing import (
@@ -36,10 +36,12 @@ from prismc.checker.sync.sharing import (
     numbered_memory,
     on_common_bytes,
     same_unit,
+    share_scope,
     shared_piece,
 )
-from prismc.checker.sync.split import LoadPhase
-from prismc.hardware.asynchronous import Agent
+from prismc.checker.sync.split import LoadPhase, Loads
+from prismc.checker.sync.tables import Known
+from prismc.hardware.asynchronous import Agent, Completion
 from prismc.source.record import Record
 
 
@@ -123,6 +125,9 @@ class Conflicts:
         self._settled: dict[tuple[Access, Coverage], bool] = {}
         self._meetings: dict[object, Meeting] = {} if like is None else like._meetings
         self._tables: Known = {} if like is None else like._tables
+        self._elsewhere: dict[tuple[int, int, Crossings], bool] = (
+            {} if like is None else like._elsewhere
+        )
         self.steps: dict[Step, Summary] = {} if like is None else like.steps
         self.looked: dict[Node, Looked] = {} if like is None else like.looked
         accesses = tuple(accesses)
@@ -224,7 +229,7 @@ class Conflicts:
         """The conflict of a copy that may be pending still with an access of any thread, its own
         included. Copies of one scope are on their way together, and no wait stands between them."""
         earlier, later = pending.access, entry.access
-        if earlier.queue is None or _share_scope(earlier, later, pending.crossed):
+        if earlier.queue is None or share_scope(earlier, later, pending.crossed):
             return None
         if then(pending.after, entry.before).completed(earlier.queue) is not None:
             return None
@@ -232,8 +237,10 @@ class Conflicts:
             return None  # products of one accumulator stay in order (PTX ISA, "wgmma.fence")
         if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
             return None
-        if earlier.queue is BULK_WRITES and self._is_elsewhere(earlier, later, pending.crossed):
-            return None
+        is_phase = isinstance(earlier.queue, Loads) or earlier.queue is Completion.MBARRIER
+        is_filled = is_phase and earlier.kind is not AccessKind.READ
+        if not is_filled and self.are_elsewhere(earlier, later, pending.crossed):
+            return None  # of phases each is waited for once, whatever it brings
         return Conflict(
             earlier=earlier,
             later=later,
@@ -243,18 +250,22 @@ class Conflicts:
             is_exact=False,
         )
 
-    def _is_elsewhere(self, earlier: Access, later: Access, crossed: Crossings) -> bool:
+    def are_elsewhere(self, earlier: Access, later: Access, crossed: Crossings) -> bool:
         """Whether two accesses have no element in common, not even for one thread."""
         if len(earlier.roots) != 1 or earlier.roots != later.roots:
             return False
-        return are_elsewhere(
-            earlier.footprint,
-            later.footprint,
-            _between(crossed),
-            self._tables,
-            width=self._everyone.bit_count(),
-            assume_rows=_is_row_of_matrix(earlier, later),
-        )
+        key = (earlier.number, later.number, crossed)
+        known = self._elsewhere.get(key)
+        if known is None:
+            known = self._elsewhere[key] = are_elsewhere(
+                earlier.footprint,
+                later.footprint,
+                _between(crossed),
+                self._tables,
+                width=self.wide(self._everyone.bit_count()),
+                assume_rows=_is_row_of_matrix(earlier, later),
+            )
+        return known
 
     def meeting(
         self, earlier: Access, later: Access, crossed: Crossings, units: tuple[int, ...]
@@ -346,19 +357,6 @@ class Conflicts:
 def _are_private(access: Access) -> bool:
     """Whether an access touches registers only."""
     return bool(access.roots) and all(root.is_private for root in access.roots)
-
-
-def _share_scope(earlier: Access, later: Access, crossed: Crossings) -> bool:
-    """Whether two copies belong to one execution of one asynchronous scope. No scope of a function
-    shows what its `async` parameters name: it runs in one of its caller's."""
-    loops = [loop for loop, _ in crossed]
-    scopes = {use.view for use in later.views if use.is_async}
-    if not scopes and not any(use.is_async for use in earlier.views):
-        return later.is_async and any(root.is_shown for root in later.roots)
-    return any(
-        use.is_async and use.view in scopes and not any(loop in use.loops for loop in loops)
-        for use in earlier.views
-    )
 
 
 def _between(crossed: Crossings) -> Between:

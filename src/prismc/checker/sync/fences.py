@@ -198,6 +198,8 @@ class Proxies(Conflicts):
         fenced = self._fenced(earlier, then(pending.after, entry.before))
         if fenced is not None:
             return super().between(self._made(pending, fenced), Entry(later, NONE), units)
+        if self.are_elsewhere(earlier, later, pending.crossed):
+            return None
         return Conflict(
             earlier=earlier,
             later=later,

@@ -145,3 +145,16 @@ def are_apart(earlier: Access, later: Access, crossed: Crossings) -> bool:
         for mine in earlier.views
         for other in later.views
     )
+
+
+def share_scope(earlier: Access, later: Access, crossed: Crossings) -> bool:
+    """Whether two copies belong to one execution of one asynchronous scope. No scope of a function
+    shows what its `async` parameters name: it runs in one of its caller's."""
+    loops = [loop for loop, _ in crossed]
+    scopes = {use.view for use in later.views if use.is_async}
+    if not scopes and not any(use.is_async for use in earlier.views):
+        return later.is_async and any(root.is_shown for root in later.roots)
+    return any(
+        use.is_async and use.view in scopes and not any(loop in use.loops for loop in loops)
+        for use in earlier.views
+    )
