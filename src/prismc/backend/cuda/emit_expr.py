@@ -101,6 +101,8 @@ class Expressions:
     def __init__(self, value: Callable[[Value], Expression], need: Callable[[str], str]) -> None:
         self._value = value
         self._need = need
+        # The number of the kernel's block, in any width.
+        self._blocks: set[Value] = set()
 
     def of(self, op: Op) -> Expression:
         """The expression of an operation with one result that has one.
@@ -187,6 +189,8 @@ class Expressions:
     # ------------------------------------------------------------------ conversions
 
     def convert(self, op: arithmetic.Convert) -> Expression:
+        if op.operand in self._blocks:
+            self._blocks.add(op.result)
         return self.converted(
             scalar_of(op.operand.type), scalar_of(op.result.type), self._value(op.operand)
         )
@@ -294,6 +298,9 @@ class Expressions:
         """The place that an access of `type` through `pointer` reads or writes."""
         of = pointer.type
         base, at = self._value(pointer), self._value(index)
+        if index in self._blocks:
+            # It is not below 0: no sign has to be worked out for the upper half of an address.
+            at = cpp.cast("unsigned int", at)
         if type == getattr(of, "element", None):
             return cpp.index(base, at)
         const = "const " if getattr(of, "is_const", False) else ""
@@ -335,6 +342,8 @@ class Expressions:
     # ------------------------------------------------------------------ groups
 
     def position(self, op: groups.Position) -> Expression:
+        if op.query is groups.Query.BLOCK_INDEX:
+            self._blocks.add(op.result)
         register = cpp.literal(_QUERIES[op.query])
         return cpp.supplied(cpp.cast("int", register), register, widens=False)
 

@@ -3,7 +3,7 @@
 The CUDA compilers keep a value where it is first computed: the offset of a tile of the output,
 worked out before the main loop, costs two registers all through it. A value moves down, into the
 arm of an `if` where only that arm uses it, never into a loop; and only where what it is computed
-from takes fewer registers through the loops that it passes than the value itself.
+from takes no more registers through the loops that it passes than the value itself.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Sinker:
                 self.decide(nested)
             if self._may_move(op):
                 landing = self._landing(op, region)
-                if landing.loop is not None and self._saves(op, landing.loop):
+                if landing.loop is not None and self._may_pass(op, landing.loop):
                     self.landings[op] = landing.before
                     self._arrivals.setdefault(landing.before, []).insert(0, op)
 
@@ -124,10 +124,10 @@ class _Sinker:
 
     # ------------------------------------------------------------------ registers
 
-    def _saves(self, op: Op, loop: Op) -> bool:
-        """Whether fewer registers are held through `loop` when `op` comes after it."""
+    def _may_pass(self, op: Op, loop: Op) -> bool:
+        """Whether no more registers are held through `loop` when `op` comes after it."""
         needed = dict.fromkeys(self._leaves(op, loop))
-        return sum(map(_registers, needed)) < _registers(op.result)
+        return sum(map(_registers, needed)) <= _registers(op.result)
 
     def _leaves(self, op: Op, loop: Op) -> list[Value]:
         """What `op` is computed from that would be held through `loop` for its sake alone."""
