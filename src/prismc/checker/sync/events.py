@@ -174,8 +174,7 @@ class Events:
         for position, (parameter, argument) in enumerate(
             zip(call.callee.parameters, call.arguments, strict=True)
         ):
-            of = parameter.type
-            if isinstance(of, ArrayType) and not of.is_async and position not in told:
+            if _is_own_array(parameter) and position not in told:
                 kind = AccessKind.READ if parameter.is_const else AccessKind.WRITE
                 yield from self._of_array(argument, kind, here)
 
@@ -193,7 +192,7 @@ class Events:
                 (AccessKind.READ, effects.reads),
                 (AccessKind.WRITE, effects.writes),
             )
-            if parameter in named
+            if parameter in named and not _is_own_array(parameter)
         ]
         if effects.syncs is None:
             yield from accesses
@@ -244,6 +243,12 @@ class Events:
             agent=Agent.GENERIC if effects is None else effects.agent,
             block=block_at(call, parameter, is_write=is_write),
         )
+
+
+def _is_own_array(parameter: typed.Variable) -> bool:
+    """Whether it is an array of each thread's own that is done with when the call returns."""
+    of = parameter.type
+    return isinstance(of, ArrayType) and not of.is_async
 
 
 def _queue(callee: typed.Instance, parameter: typed.Variable, kind: AccessKind) -> Queue | None:
