@@ -13,7 +13,9 @@ from collections.abc import Iterable, Mapping
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import Coverage, barrier, then
 from prismc.checker.sync.edit import Edits, edited
+from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import (
+    Access,
     Arms,
     Choice,
     Entry,
@@ -59,7 +61,8 @@ def plan_between(graph: Graph, found: Iterable[Clash]) -> Between:
         rest = [other for other in chosen if other is not each]
         if {_key(one) for one in grid.conflicts(rest)} == left:
             chosen = rest
-    steps = {each: _barrier(graph, each) for each in chosen}
+    comings = _comings(graph, grid, chosen)
+    steps = {each: _barrier(graph, each, comings[each]) for each in chosen}
     reasons: dict[Step, tuple[Conflict, ...]] = {
         step: tuple(
             one
@@ -69,7 +72,11 @@ def plan_between(graph: Graph, found: Iterable[Clash]) -> Between:
         for each, step in steps.items()
     }
     return Between(
-        graph=replace(graph, top=grid.with_steps(steps)),
+        graph=replace(
+            graph,
+            top=grid.with_steps(steps),
+            accesses=(*graph.accesses, *(one for several in comings.values() for one in several)),
+        ),
         reasons=reasons,
         left=tuple(one for one in clashes if one.in_pieces or _key(one) in left),
     )
@@ -79,13 +86,49 @@ def _key(pair: Clash | Conflict) -> frozenset[int]:
     return frozenset((pair.earlier.number, pair.later.number))
 
 
-def _barrier(graph: Graph, insertion: Insertion) -> GridBarrier:
+def _comings(
+    graph: Graph, grid: _Grid, chosen: Iterable[Insertion]
+) -> dict[Insertion, tuple[Access, ...]]:
+    """What other blocks do behind each barrier, as accesses of nobody in front of it: copies that a
+    block has made have to be complete there, and fenced what engines of others come to."""
+    number = len(graph.accesses)
+    found: dict[Insertion, tuple[Access, ...]] = {}
+    unordered = grid.conflicts(())
+    for each in chosen:
+        left = {_way(one) for one in grid.conflicts((each,))}
+        settled = (one.later for one in unordered if _way(one) not in left)
+        alike = {(one.roots, one.kind, one.agent): one for one in settled}
+        found[each] = tuple(
+            replace(
+                one,
+                number=number + place,
+                footprint=unknown_footprint(0),
+                views=(),
+                loops=(),
+                own_loops=(),
+                queue=None,
+                asked=None,
+            )
+            for place, one in enumerate(alike.values())
+        )
+        number += len(alike)
+    return found
+
+
+def _way(conflict: Conflict) -> tuple[int, int]:
+    return conflict.earlier.number, conflict.later.number
+
+
+def _barrier(graph: Graph, insertion: Insertion, comings: tuple[Access, ...]) -> GridBarrier:
     """A barrier of the grid as a node: all of a block's threads wait for one another, too."""
     flow = Flow(through=barrier((graph.everyone,)), pending=())
     return GridBarrier(
         before=insertion.position,
         span=insertion.conflict.later.at,
-        events=(Summary(entries=(), exits=((Exit.NORMAL, flow),)),),
+        events=(
+            *comings,
+            Summary(entries=(), exits=((Exit.NORMAL, flow),)),
+        ),
     )
 
 

@@ -178,7 +178,9 @@ class Proxies(Conflicts):
         self._copies: dict[Access, Access] = {}
 
     def is_settled(self, pending: Pending) -> bool:
-        if pending.access.agent.is_async_proxy or pending.access.roots[0].is_private:
+        access = pending.access
+        is_of_nobody = not access.footprint.threads
+        if is_of_nobody or access.agent.is_async_proxy or access.roots[0].is_private:
             return True
         fenced = self._fenced(pending.access, pending.after)
         return fenced is not None and super().is_settled(self._made(pending, fenced))

@@ -15,6 +15,7 @@ from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.copies import with_joined_copies
 from prismc.checker.sync.coverage import Coverage, barrier, first_thread
 from prismc.checker.sync.events import Events
+from prismc.checker.sync.finishing import arrivals_for
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import (
     Access,
@@ -29,7 +30,6 @@ from prismc.checker.sync.graph import (
     Node,
     Reach,
     Region,
-    Root,
     Sequence,
     Step,
     Summary,
@@ -267,27 +267,8 @@ class NodeBuilder:
         self.before_finish = first = len(made)
         blocks = groups_of(here.units, BLOCK, block)
         body = self.sequence(statement.body, replace(here, units=blocks[:1]))
-        kinds: dict[Root, AccessKind] = {}
-        for access in made[first:]:
-            for root in access.roots:
-                is_read = access.kind is AccessKind.READ and kinds.get(root) is not AccessKind.WRITE
-                if root.is_global:
-                    kinds[root] = AccessKind.READ if is_read else AccessKind.WRITE
         firsts = reduce(or_, (unit & -unit for unit in blocks))
-        arrival = [
-            replace(
-                self._accesses.add(
-                    kind,
-                    Path(roots=(root,), is_known=False),
-                    unknown_footprint(firsts),
-                    here,
-                    statement.header,
-                ),
-                reach=Reach.BLOCK,
-            )
-            for root, kind in kinds.items()
-        ]
-        made[len(made) - len(arrival) :] = arrival
+        arrival = arrivals_for(self._accesses, made[first:], firsts, here, statement.header)
         before = _before(statement)
         waits = Summary(entries=(), exits=((Exit.NORMAL, Flow(_last_block(blocks), ())),))
         yield Finish(before=before, span=statement.header, events=(*arrival, waits))
