@@ -124,9 +124,10 @@ def _cluster_barrier(frame: Frame, op: sync.ClusterBarrier) -> None:
 
 
 def _cluster_half(frame: Frame, op: sync.ClusterArrive | sync.ClusterWait) -> None:
-    half = "arrive.release" if isinstance(op, sync.ClusterArrive) else "wait.acquire"
-    text = f'asm volatile("barrier.cluster.{half}.aligned;" ::: "memory");'
-    frame.writer.line(text, op.span, alone=True)
+    text = "barrier.cluster.wait.acquire.aligned;"
+    if isinstance(op, sync.ClusterArrive):
+        text = "barrier.cluster.arrive.release.aligned;"
+    _instruction(frame, text, op.span)
 
 
 def _grid_barrier(frame: Frame, op: sync.GridBarrier) -> None:
