@@ -15,7 +15,7 @@ from host.conftest import EXAMPLES
 from host.support import ROOT, build, build_text
 from prismc.backend.host.images import Image, ptx_version
 from prismc.backend.toolchain.compilation import ToolchainFailure
-from prismc.backend.toolchain.find import find_c_compiler, find_fatbinary
+from prismc.backend.toolchain.find import find_c_compiler, find_fatbinary, programs_in
 from prismc.backend.toolchain.packing import compile_object, pack_fatbin
 from prismc.cli.main import run
 
@@ -164,7 +164,18 @@ def test_where_tools_are_looked_for(tmp_path: Path) -> None:
         place.write_text("#!/bin/sh\n")
         place.chmod(0o755)
     assert find_fatbinary(nothing, [str(tmp_path)]) == wheel / "fatbinary"
-    assert find_c_compiler(nothing) == tmp_path / "clang"
+    clang = str(tmp_path / "clang")
+    assert find_c_compiler(nothing) == (clang,)
+    for named, command in (
+        ("clang -m64 --target=aarch64-linux-gnu", (clang, "-m64", "--target=aarch64-linux-gnu")),
+        (f"'{clang}' -x c ", (clang, "-x", "c")),
+        (clang, (clang,)),
+    ):
+        assert find_c_compiler(nothing | {"CC": named}) == command
+    assert [*programs_in(("fatbinary", "clang", "-x", "clang"), nothing)] == [clang]
+    for named in ("gcc -m64", "'clang"):
+        with pytest.raises(ToolchainFailure, match=f"CC names `{named}`, which is no program"):
+            find_c_compiler(nothing | {"CC": named})
 
 
 def test_images_are_words_of_the_right_bytes(tmp_path: Path) -> None:
@@ -193,7 +204,7 @@ int main(void)
 }
 """
     (tmp_path / "main.c").write_text(main)
-    subprocess.run([find_c_compiler(), "main.c", "k.o", "-o", "host"], cwd=tmp_path, check=True)
+    subprocess.run([*find_c_compiler(), "main.c", "k.o", "-o", "host"], cwd=tmp_path, check=True)
     assert subprocess.run([tmp_path / "host"], check=False).returncode == 0
 
 

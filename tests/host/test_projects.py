@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from host.support import ROOT, printed_by, require
+from prismc.cli import queries
 
 EXAMPLES = ROOT / "examples"
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang", "clang++")}
@@ -26,6 +27,14 @@ def made(said: str) -> set[str]:
     """The files that a build says it makes, by their stems; programs and libraries are left out."""
     sources = re.findall(r"([\w-]+)\.(?:prism|cpp|c)(?: -o|\.o$| *$)", said, re.MULTILINE)
     return set(sources)
+
+
+AARCH64 = 183  # EM_AARCH64 of elf.h
+
+
+def machine_of(file: Path) -> int:
+    """What machine an ELF file is for: e_machine, behind e_ident and e_type."""
+    return int.from_bytes(file.read_bytes()[18:20], "little")
 
 
 # ------------------------------------------------------------------ make
@@ -118,6 +127,33 @@ def test_make_notices_other_settings(prismc: Path, tmp_path: Path) -> None:
     assert made(make(prismc, folder, objects)) == set()
     assert made(make(prismc, folder, objects, "PRISM_TARGETS=sm_80")) == {"moments"}
     assert 'moments_TARGETS "sm_80"' in (folder / "build/prism/moments.h").read_text()
+
+
+def test_make_builds_objects_with_its_own_compiler(prismc: Path, tmp_path: Path) -> None:
+    """One that has options and a launcher; for another machine than this one."""
+    require("clang")
+    shutil.copy(EXAMPLES / "saxpy.prism", tmp_path)
+    (tmp_path / "Makefile").write_text(
+        "CC := env clang --target=aarch64-linux-gnu\nPRISM_SOURCES := saxpy.prism\nall:\n"
+        "include $(shell $(PRISMC) --make-fragment)\nall: $(PRISM_OBJECTS)\n"
+    )
+    for options, machine in (([], AARCH64), ([f"CC={shutil.which('gcc')}"], None)):
+        said = printed_by(["make", f"PRISMC={prismc}", *options], tmp_path)
+        assert made(said) == {"saxpy"}
+        found = machine_of(tmp_path / "build/prism/saxpy.o")
+        assert found == machine if machine else found != AARCH64
+        assert made(printed_by(["make", f"PRISMC={prismc}", *options], tmp_path)) == set()
+
+
+def test_the_fragment_of_make_may_lie_in_any_folder(prismc: Path, tmp_path: Path) -> None:
+    said = printed_by([prismc, "--make-fragment"], tmp_path).strip()
+    folder = tmp_path / "with blanks"
+    shutil.copytree(Path(said).parent, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "build_systems_folder", lambda: folder)
+        _, answer = queries.QUERIES["--make-fragment"]
+        (tmp_path / "Makefile").write_text(f"all:\n\t@echo in $(PRISM_DIR)\ninclude {answer()}\n")
+    assert "in build/prism" in printed_by(["make"], tmp_path)
 
 
 def test_make_mends_what_was_deleted(prismc: Path, quick: str, tmp_path: Path) -> None:
@@ -227,3 +263,73 @@ def test_cmake_tells_of_a_wrong_call(prismc: Path, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(text.replace("0.1", "99.1"))
     with pytest.raises(AssertionError, match=r"prismcConfig\.cmake, version"):
         printed_by(["cmake", "-B", "build2", *options], tmp_path)
+
+
+LISTING = """\
+cmake_minimum_required(VERSION 3.10)
+project(old LANGUAGES C)
+set(CMAKE_C_STANDARD 11)
+find_package(prismc 0.1 REQUIRED)
+prism_add_library(kernels SOURCES "kérnels/my.saxpy.prism" OPTIONS $<$<CONFIG:Debug>:--asserts>)
+add_library(shared SHARED shared.c)
+target_link_libraries(shared PRIVATE kernels)
+set_target_properties(shared PROPERTIES LINK_FLAGS "-Wl,-z,text -Wl,-z,defs")
+install(TARGETS kernels shared EXPORT old INCLUDES DESTINATION include)
+install(EXPORT old DESTINATION cmake NAMESPACE old::)
+"""
+SHARED = '#include "my.saxpy.h"\nint load(void);\nint load(void) { return my_saxpy_load(); }\n'
+CONSUMER = """\
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES C)
+include("${OLD}/cmake/old.cmake")
+add_executable(consumer shared.c main.c)
+target_link_libraries(consumer PRIVATE old::kernels)
+"""
+
+
+def test_a_cmake_project_is_installed_and_used_by_another(prismc: Path, tmp_path: Path) -> None:
+    """Of an old version of CMake, in a folder with blanks, as a library that is shared."""
+    require("ninja")
+    folder, installed, other = (tmp_path / name for name in ("a földer (1)", "inst all", "other"))
+    (folder / "kérnels").mkdir(parents=True)
+    shutil.copy(EXAMPLES / "saxpy.prism", folder / "kérnels" / "my.saxpy.prism")
+    (folder / "CMakeLists.txt").write_text(LISTING)
+    (folder / "shared.c").write_text(SHARED)
+    where = printed_by([prismc, "--cmake-dir"], tmp_path).rstrip("\n")
+    options = [f"-Dprismc_DIR={where}", f"-DPRISMC_EXECUTABLE={prismc}", "-DCMAKE_BUILD_TYPE=Debug"]
+    start = ["cmake", "-G", "Ninja", "-S", ".", "-B", "out of it"]
+    said = printed_by([*start, *options, f"-DCMAKE_INSTALL_PREFIX={installed}"], folder)
+    assert "Warning" not in said
+    said = printed_by(["cmake", "--build", "out of it", "-v"], folder)
+    assert "--asserts" in said
+    (folder / "kérnels" / "my.saxpy.prism").touch()
+    assert "my.saxpy.prism" in printed_by(["cmake", "--build", "out of it", "-v"], folder)
+    assert "no work to do" in printed_by(["cmake", "--build", "out of it"], folder)
+    printed_by(["cmake", "--install", "out of it"], folder)
+    other.mkdir()
+    (other / "CMakeLists.txt").write_text(CONSUMER)
+    (other / "shared.c").write_text(SHARED)
+    (other / "main.c").write_text("int load(void);\nint main(void) { return load() == 0; }\n")
+    printed_by([*start, f"-DOLD={installed}"], other)
+    printed_by(["cmake", "--build", "out of it"], other)
+
+
+def test_cmake_builds_objects_for_the_machine_of_the_project(prismc: Path, tmp_path: Path) -> None:
+    require("clang")
+    require("ninja")
+    shutil.copy(EXAMPLES / "saxpy.prism", tmp_path)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(cross LANGUAGES C)\n"
+        "find_package(prismc 0.1 REQUIRED)\nprism_add_library(kernels SOURCES saxpy.prism)\n"
+    )
+    (tmp_path / "arm.cmake").write_text(
+        "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR aarch64)\n"
+        "set(CMAKE_C_COMPILER clang)\nset(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)\n"
+        "set(CMAKE_C_COMPILER_WORKS 1)\n"
+    )
+    where = printed_by([prismc, "--cmake-dir"], tmp_path).rstrip("\n")
+    options = [f"-Dprismc_DIR={where}", f"-DPRISMC_EXECUTABLE={prismc}"]
+    chain = f"-DCMAKE_TOOLCHAIN_FILE={tmp_path / 'arm.cmake'}"
+    printed_by(["cmake", "-G", "Ninja", "-B", "build", chain, *options], tmp_path)
+    printed_by(["cmake", "--build", "build"], tmp_path)
+    assert machine_of(tmp_path / "build" / "kernels.prism" / "saxpy.o") == AARCH64

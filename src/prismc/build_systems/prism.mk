@@ -29,10 +29,13 @@ endif
 PRISM_HEADERS := $(PRISM_OBJECTS:.o=.h)
 PRISM_RECORDS := $(PRISM_OBJECTS:.o=.json)
 
+# Objects are made with the C compiler of the makefile, if it names one.
+prism-cc := $(if $(filter-out default undefined,$(origin CC)),$(CC))
+
 # This file is written where the settings are not those of the outputs: then all are made anew.
-prism-settings := $(PRISMC) $(PRISM_TARGETS) $(PRISM_FLAGS)
+prism-settings := $(PRISMC) $(PRISM_TARGETS) $(PRISM_FLAGS) $(prism-cc)
 ifneq ($(prism-settings),$(shell cat $(PRISM_DIR)/.settings 2>/dev/null))
-$(shell mkdir -p $(PRISM_DIR) && echo '$(prism-settings)' > $(PRISM_DIR)/.settings)
+$(shell mkdir -p $(PRISM_DIR) && echo '$(subst ','\'',$(prism-settings))' > $(PRISM_DIR)/.settings)
 endif
 
 # One run of prismc makes all files of a source: that is what several targets of a pattern rule mean.
@@ -46,6 +49,10 @@ $(foreach source,$(PRISM_SOURCES),$(eval $(call prism-rule,$(source))))
 
 # Named here, the outputs are no intermediate files, which make would remove.
 $(PRISM_OBJECTS) $(PRISM_HEADERS) $(PRISM_RECORDS): $(PRISM_DIR)/.settings
+
+ifneq ($(prism-cc),)
+$(PRISM_OBJECTS) $(PRISM_HEADERS) $(PRISM_RECORDS): export CC := $(prism-cc)
+endif
 
 # Made along with the outputs; without a rule make would try its own, and `saxpy%o` makes `saxpy.d.o`.
 $(PRISM_OBJECTS:.o=.d): ;

@@ -7,7 +7,10 @@
 #   target_link_libraries(program PRIVATE kernels)
 #
 # makes a static library with the images of all kernels, whose users may include `saxpy.h` and
-# `softmax.h`.
+# `softmax.h`. `install(TARGETS kernels)` installs these too.
+
+# What follows is written for CMake 3.20, whatever the project asks for.
+cmake_policy(VERSION 3.20)
 
 find_program(PRISMC_EXECUTABLE prismc
   # An environment of Python: lib/python3.x/site-packages/prismc/build_systems beside bin.
@@ -18,6 +21,23 @@ if(NOT PRISMC_EXECUTABLE)
   set(prismc_NOT_FOUND_MESSAGE "the program prismc is not on PATH; set PRISMC_EXECUTABLE")
   return()
 endif()
+
+# The C compiler that objects are made with is that of the project, with what makes it one for its
+# target machine.
+function(prism_compiler variable)
+  set(language C)
+  set(kind)
+  if(NOT CMAKE_C_COMPILER)
+    set(language CXX)
+    set(kind " -x c")
+  endif()
+  set(command "'${CMAKE_${language}_COMPILER}' ${CMAKE_${language}_COMPILER_ARG1}${kind}")
+  if(CMAKE_${language}_COMPILER_TARGET)
+    string(APPEND command " ${CMAKE_${language}_COMPILE_OPTIONS_TARGET}")
+    string(APPEND command "${CMAKE_${language}_COMPILER_TARGET}")
+  endif()
+  set(${variable} "${command}" PARENT_SCOPE)
+endfunction()
 
 # prism_add_library(name SOURCES file.. [TARGETS sm_XX..] [DEFINES NAME=VALUE..] [INCLUDES folder..]
 #                   [OPTIONS option..])
@@ -51,32 +71,37 @@ function(prism_add_library name)
     list(APPEND options -I "${folder}")
   endforeach()
 
+  prism_compiler(compiler)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}.prism")
   # Makefiles do not notice by themselves that a command has changed.
-  file(CONFIGURE OUTPUT "${folder}/settings" CONTENT "${PRISMC_EXECUTABLE} ${options}\n" @ONLY)
-  set(made)
+  file(CONFIGURE OUTPUT "${folder}/settings" CONTENT "${PRISMC_EXECUTABLE} ${options} ${compiler}\n" @ONLY)
+  set(objects)
+  set(headers)
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(path "${source}" ABSOLUTE)
     get_filename_component(stem "${source}" NAME_WLE)
     set(stem "${folder}/${stem}")
     add_custom_command(
       OUTPUT "${stem}.o" "${stem}.h" "${stem}.json"
-      COMMAND "${PRISMC_EXECUTABLE}" build "${path}" -o "${folder}/"
+      COMMAND "${CMAKE_COMMAND}" -E env "CC=${compiler}"
+              "${PRISMC_EXECUTABLE}" build "${path}" -o "${folder}/"
               --emit obj --emit header --emit record --depfile "${stem}.d" ${options}
       DEPENDS "${path}" "${folder}/settings"
       DEPFILE "${stem}.d"
       COMMENT "Building kernels of ${source}"
       COMMAND_EXPAND_LISTS VERBATIM)
-    list(APPEND made "${stem}.o" "${stem}.h")
+    list(APPEND objects "${stem}.o")
+    list(APPEND headers "${stem}.h")
   endforeach()
 
-  add_library(${name} STATIC ${made})
+  add_library(${name} STATIC ${objects} ${headers})
+  set_target_properties(${name} PROPERTIES PUBLIC_HEADER "${headers}")
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   if("CXX" IN_LIST languages)
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   else()
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
   endif()
-  target_include_directories(${name} INTERFACE "${folder}")
+  target_include_directories(${name} INTERFACE "$<BUILD_INTERFACE:${folder}>")
   target_link_libraries(${name} INTERFACE ${CMAKE_DL_LIBS})
 endfunction()

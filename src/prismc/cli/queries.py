@@ -17,8 +17,8 @@ QUERIES: dict[str, tuple[str, Callable[[], str]]] = {
         lambda: str(build_systems_folder()),
     ),
     "--make-fragment": (
-        "Print the file of rules that makefiles include.",
-        lambda: str(build_systems_folder() / "prism.mk"),
+        "Print the file of rules that makefiles include, as make spells it.",
+        lambda: str(build_systems_folder() / "prism.mk").replace(" ", r"\ "),
     ),
     # The headers need nothing but themselves; before glibc 2.34, dlopen is in a library of its own.
     "--cflags": ("Print the C and C++ compiler's options for generated headers.", lambda: ""),

@@ -85,21 +85,24 @@ def _nvrtc() -> Part:
     return Part(name="NVRTC", version=shown, path=str(path), needed=True)
 
 
-def _tool(name: str, find: Callable[[], Path], cost: str) -> Part:
+def _tool(name: str, find: Callable[[], Path | tuple[str, ...]], cost: str) -> Part:
+    """A program that tells its version, or what is missing; `find` may name options before that."""
     try:
-        path = find()
+        found = find()
     except ToolchainFailure as failure:
         return Part(name=name, problem=failure.reason, cost=cost, remedy=failure.remedy)
+    command = [str(found)] if isinstance(found, Path) else [*found]
+    path = " ".join(command)
     try:
         done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+            [*command, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         problem, remedy = f"it does not start: {error}", "install it anew"
-        return Part(name=name, path=str(path), problem=problem, cost=cost, remedy=remedy)
-    found = _RELEASE.search(done.stdout)
-    version = (found[1] or found[2]) if found else ""
-    return Part(name=name, version=version, path=str(path))
+        return Part(name=name, path=path, problem=problem, cost=cost, remedy=remedy)
+    release = _RELEASE.search(done.stdout)
+    version = (release[1] or release[2]) if release else ""
+    return Part(name=name, version=version, path=path)
 
 
 def _beside_nvcc() -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from prismc.backend.toolchain.compilation import ToolchainFailure
-from prismc.backend.toolchain.find import find_c_compiler, find_fatbinary
+from prismc.backend.toolchain.find import find_c_compiler, find_fatbinary, programs_in
 from prismc.backend.toolchain.report import KernelReport
 from prismc.driver.build import Emit, Place, Step, build_file
 from prismc.driver.compilers import tool_files, tool_identity
@@ -154,7 +154,7 @@ def _tools(session: Session, orders: Sequence[Order]) -> list[str] | None:
         if any(kind.needs_machine_code for kind in kinds):
             tools += tool_files(session.options.compiler)
         if Emit.OBJECT in kinds:
-            tools.append(find_c_compiler())
+            tools += programs_in(find_c_compiler())
         if Emit.FATBIN in kinds:
             tools.append(find_fatbinary())
     except ToolchainFailure:
@@ -190,7 +190,8 @@ class _Build:
             return ""
         targets = [target.name for target in order.targets]
         kinds = [kind.value for kind in order.kinds]
-        more = (identity, targets, kinds, order.paths, self._strictness)
+        made_by = find_c_compiler() if Emit.OBJECT in order.kinds else ()
+        more = (identity, targets, kinds, order.paths, self._strictness, made_by)
         return task_key("build", self._options, order.file, *more)
 
     def prepare(self) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from prismc.backend.toolchain.compilation import ToolchainFailure
@@ -62,16 +64,34 @@ def find_fatbinary(
     )
 
 
-def find_c_compiler(environment: Mapping[str, str] = os.environ) -> Path:
-    """The C compiler of the machine: CC, else cc, gcc or clang on PATH. Raises ToolchainFailure."""
-    named = environment.get("CC", "")
-    for name in [named] if named else ["cc", "gcc", "clang"]:
-        if found := shutil.which(name, path=environment.get("PATH")):
-            return Path(found)
+def find_c_compiler(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The C compiler as words of a command: CC, which may hold options and have a launcher before
+    it, as in `ccache gcc -m64`; else cc, gcc or clang on PATH. Raises ToolchainFailure."""
+    path, named = environment.get("PATH"), environment.get("CC", "").strip()
+    for command in _commands(named) if named else [["cc"], ["gcc"], ["clang"]]:
+        if found := shutil.which(command[0], path=path):
+            return (found, *command[1:])
     raise ToolchainFailure(
         f"CC names `{named}`, which is no program" if named else "no C compiler was found",
         "install gcc or clang, or set CC to a C compiler",
     )
+
+
+def _commands(named: str) -> list[list[str]]:
+    """What CC may mean: a program whose name has blanks, or words as a shell has them."""
+    try:
+        return [[named], shlex.split(named)]
+    except ValueError:  # a quotation that does not end
+        return [[named]]
+
+
+def programs_in(
+    command: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> Iterator[str]:
+    """The files of the programs that a command begins with: a launcher, and the compiler."""
+    for word in takewhile(lambda word: not word.startswith("-"), command):
+        if program := shutil.which(word, path=environment.get("PATH")):
+            yield program
 
 
 def find_program(name: str, environment: Mapping[str, str], path: Iterable[str]) -> Path | None:

@@ -25,7 +25,7 @@ def pack_fatbin(images: Sequence[Image]) -> bytes:
             (folder / file).write_bytes(image.content)
             architecture = image.target.removeprefix("sm_")
             options.append(f"--image3=kind={kind},sm={architecture},file={file}")
-        _run(folder, program, *options)
+        _run(folder, str(program), *options)
         return (folder / "out.fatbin").read_bytes()
 
 
@@ -38,7 +38,7 @@ def compile_object(name: str, text: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="prismc-") as temporary:
         folder = Path(temporary)
         (folder / name).write_text(text, encoding="utf-8")
-        _run(folder, compiler, "-c", "-fPIC", name, "-o", "out.o")
+        _run(folder, *compiler, "-c", "-fPIC", name, "-o", "out.o")
         return (folder / "out.o").read_bytes()
 
 
@@ -49,11 +49,11 @@ def compile_shared_library(source: Path, definitions: Mapping[str, str]) -> byte
         folder = Path(temporary)
         macros = [f"-D{name}={json.dumps(text)}" for name, text in definitions.items()]
         options = ["-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread", *macros]
-        _run(folder, compiler, *options, str(source), "-o", "out.so")
+        _run(folder, *compiler, *options, str(source), "-o", "out.so")
         return (folder / "out.so").read_bytes()
 
 
-def _run(folder: Path, program: Path, *arguments: str) -> None:
+def _run(folder: Path, program: str, *arguments: str) -> None:
     try:
         run = subprocess.run(
             [program, *arguments], cwd=folder, capture_output=True, text=True, check=False
@@ -65,5 +65,5 @@ def _run(folder: Path, program: Path, *arguments: str) -> None:
     if run.returncode:
         said = (run.stderr or run.stdout).strip().splitlines() or [f"exit code {run.returncode}"]
         raise ToolchainFailure(
-            f"`{program.name}` fails: {said[0]}", "install a newer version of this tool"
+            f"`{Path(program).name}` fails: {said[0]}", "install a newer version of this tool"
         )
