@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from prismc.diagnostics.problem import Problem, Severity, Suppression
 from prismc.diagnostics.sink import Sink
 from prismc.driver.allowances import Allowances, has_allowances
 from prismc.source.files import Files
-from prismc.source.record import RecordType, Value
+from prismc.source.record import Value
 
 ALL_WARNINGS = "warnings"
 
@@ -100,10 +99,16 @@ def _as_error(problem: Problem, why: str) -> Problem:
     return _error_class(type(problem))(**(fields | {"notes": (*problem.notes, why)}))
 
 
-@cache
+# Made once, for kinds that are denied.
+_ERROR_CLASSES: dict[type[Problem], type[Problem]] = {}
+
+
 def _error_class(kind: type[Problem]) -> type[Problem]:
     """The same kind of problem as an error, as `DeniedPieces` is of `OverlappingPieces`."""
-    body = {"__module__": kind.__module__, "severity": Severity.ERROR}
-    made = RecordType(kind.__name__, (kind,), body)
-    assert issubclass(made, Problem)
-    return made
+    known = _ERROR_CLASSES.get(kind)
+    if known is None:
+        body = {"__module__": kind.__module__, "severity": Severity.ERROR}
+        made = type(kind.__name__, (kind,), body)
+        assert issubclass(made, Problem)
+        known = _ERROR_CLASSES[kind] = made
+    return known

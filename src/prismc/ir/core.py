@@ -92,6 +92,7 @@ class Op(Record):
     span: Span = NOWHERE
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         own = {
             name: _ROLES.get(annotation, Role.ATTRIBUTE)
             for name, annotation in cls.__annotated__.items()

@@ -4,7 +4,9 @@ A compiler start-up creates some three hundred record classes. `dataclass(frozen
 generates and compiles source text for each of them, about a millisecond a class, which would be
 most of what `prismc check` may cost. `Record` reads the annotations once, and a class gets its
 `__init__` with its first record: compiled code that all classes with as many fields share. Type
-checkers see an ordinary frozen keyword-only dataclass (PEP 681).
+checkers see an ordinary frozen keyword-only dataclass (PEP 681), and keep it frozen: at run time a
+record is an ordinary object of a class without a metaclass, which the interpreter makes, reads and
+tells from others fastest.
 """
 
 from __future__ import annotations
@@ -15,57 +17,46 @@ from operator import attrgetter
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-
-class RecordType(type):
-    """Turns a class body's annotations into slots, field names and defaults."""
-
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordType:
-        annotations = namespace.get("__annotations__", {})
-        fields = [field for field in annotations if not _is_class_variable(annotations[field])]
-        own_defaults = {field: namespace.pop(field) for field in fields if field in namespace}
-        inherited: list[str] = []
-        defaults: dict[str, Any] = {}
-        for base in reversed(bases):
-            inherited += [f for f in getattr(base, "__fields__", ()) if f not in inherited]
-            defaults |= getattr(base, "__defaults__", {})
-        own = tuple(f for f in fields if f not in inherited)
-        namespace["__fields__"] = (*inherited, *own)
-        namespace["__annotated__"] = {field: annotations[field] for field in own}
-        namespace["__slots__"] = (*own, *namespace.get("__slots__", ()))
-        namespace["__defaults__"] = defaults | own_defaults
-        namespace["__content__"] = attrgetter(*(namespace["__fields__"] or ("__fields__",)))
-        if bases:
-            namespace["__init__"] = Record.__init__  # never that of one base, with fewer fields
-        return super().__new__(cls, name, bases, namespace)
-
-
-def _is_class_variable(annotation: object) -> bool:
-    return "ClassVar" in annotation if isinstance(annotation, str) else False
-
-
 R = TypeVar("R", bound="Record")
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
-class Record(metaclass=RecordType):
+class Record:
     """A frozen record: fields are the annotations, arguments are keywords, equality is identity.
 
-    Mutable defaults are not copied: use tuples. No record has an `__init__` of its own. Slots that
-    a class names itself are no fields. Modules use `from __future__ import annotations`.
+    Mutable defaults are not copied: use tuples. No record has an `__init__` of its own. What it
+    keeps besides fields it names as a slot. Modules use `from __future__ import annotations`.
     """
 
-    __fields__: ClassVar[tuple[str, ...]]
-    __annotated__: ClassVar[dict[str, str]]
-    __defaults__: ClassVar[dict[str, Any]]
+    __fields__: ClassVar[tuple[str, ...]] = ()
+    __annotated__: ClassVar[dict[str, str]] = {}
+    __defaults__: ClassVar[dict[str, Any]] = {}
     __content__: ClassVar[Callable[[Record], Any]]
+
+    def __init_subclass__(cls) -> None:
+        inherited: list[str] = []
+        defaults: dict[str, Any] = {}
+        for base in reversed(cls.__bases__):
+            inherited += [f for f in getattr(base, "__fields__", ()) if f not in inherited]
+            defaults |= getattr(base, "__defaults__", {})
+        annotations = cls.__annotations__
+        own = [field for field in annotations if "ClassVar" not in annotations[field]]
+        for field in own:
+            if field in cls.__dict__:
+                defaults[field] = cls.__dict__[field]
+                delattr(cls, field)
+        own = [field for field in own if field not in inherited]
+        cls.__fields__ = (*inherited, *own)
+        cls.__annotated__ = {field: annotations[field] for field in own}
+        cls.__defaults__ = defaults
+        cls.__content__ = attrgetter(*(cls.__fields__ or ("__fields__",)))
+        # Never that of a base, which has fewer fields.
+        cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
     def __init__(self, **values: Any) -> None:
         cls = type(self)
         cls.__init__ = _own_init(cls)  # type: ignore[method-assign]
         cls.__init__(self, **values)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen; use `replace`")
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{field}={getattr(self, field)!r}" for field in self.__fields__)
@@ -73,10 +64,10 @@ class Record(metaclass=RecordType):
 
 
 def _own_init(cls: type[Record]) -> Callable[..., None]:
-    """An `__init__` that fills the slots of one class, without a loop."""
+    """An `__init__` that fills the fields of one class, without a loop."""
     fields = cls.__fields__
-    code = _filling(len(fields)).replace(co_varnames=("self", *fields))
-    own = FunctionType(code, {f"set_{n}": getattr(cls, f).__set__ for n, f in enumerate(fields)})
+    code = _filling(len(fields)).replace(co_varnames=("self", *fields), co_names=fields)
+    own = FunctionType(code, {})
     own.__qualname__ = f"{cls.__qualname__}.__init__"  # as errors about arguments name it
     own.__kwdefaults__ = cls.__defaults__
     return own
@@ -84,9 +75,9 @@ def _own_init(cls: type[Record]) -> Callable[..., None]:
 
 @cache
 def _filling(count: int) -> CodeType:
-    """The code that fills so many slots from arguments, whose names are still to be put in."""
+    """The code that fills so many fields from arguments, whose names are still to be put in."""
     arguments = ", *" * bool(count) + "".join(f", field_{n}" for n in range(count))
-    lines = [f"    set_{n}(self, field_{n})" for n in range(count)] or ["    pass"]
+    lines = [f"    self.field_{n} = field_{n}" for n in range(count)] or ["    pass"]
     names: dict[str, Any] = {}
     exec("\n".join((f"def __init__(self{arguments}):", *lines)), names)
     code: CodeType = names["__init__"].__code__
@@ -122,7 +113,7 @@ def deferred(cls: type[R], read: Callable[[R], None], /, **values: Any) -> R:
 
 
 def fill(record: R, **values: Any) -> R:
-    """The record itself, with fields and slots filled that nobody has read yet."""
+    """The record itself, with fields filled that nobody has read yet."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
     return record
