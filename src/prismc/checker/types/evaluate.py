@@ -14,6 +14,7 @@ from prismc.checker.types.fold import (
     fold_unary,
 )
 from prismc.checker.types.model import ArrayType, Type, scalar_of
+from prismc.checker.types.number_folds import FOLDS, reinterpret
 from prismc.checker.types.numbers import Number, convert, is_convertible
 from prismc.hardware.scalars import Kind, Scalar
 
@@ -230,6 +231,12 @@ class Evaluator:
                 return lambda values: chosen(values) if test(values) else other(values)
             case typed.Convert(operand=operand):
                 return _converted(self._value(operand), scalar_of(expression.type))
+            case typed.Builtin(name=name, arguments=arguments) if name in FOLDS:
+                return _folded(name, arguments[0].type, [self._value(each) for each in arguments])
+            case typed.Bits(operand=operand):
+                return _as_bits(
+                    self._value(operand), scalar_of(operand.type), scalar_of(expression.type)
+                )
             case typed.Call(callee=callee, arguments=arguments):
                 inputs = [self._value(argument) for argument in arguments]
                 return lambda values: self._call(callee, tuple(one(values) for one in inputs))
@@ -297,6 +304,24 @@ def _converted(value: _Value, target: Scalar | None) -> _Value:
         return convert(number, target)
 
     return converted
+
+
+def _folded(name: str, of: Type, inputs: list[_Value]) -> _Value:
+    fold, scalar = FOLDS[name], scalar_of(of)
+    return lambda values: fold(scalar, *(one(values) for one in inputs))
+
+
+def _as_bits(value: _Value, source: Scalar | None, target: Scalar | None) -> _Value:
+    if source is None or target is None:  # a vector's
+        return _unknown
+
+    def reinterpreted(values: Values) -> Number:
+        found = reinterpret(value(values), source, target)
+        if found is None:
+            raise NotKnown
+        return found
+
+    return reinterpreted
 
 
 def _operation(sign: str, of: Type) -> _Operation:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from prismc.checker.types import typed
 from prismc.checker.types.call_errors import BadArgument, WrongArgumentCount
 from prismc.checker.types.context import is_boolean, is_refused
 from prismc.checker.types.conversions import is_integer
 from prismc.checker.types.model import ERROR, INT, LiteralType, ScalarType, Type, VectorType
-from prismc.checker.types.numbers import Number, convert, from_bits, to_bits
+from prismc.checker.types.number_folds import FOLDS, reinterpret
 from prismc.checker.types.operators import Operators
 from prismc.checker.types.show import show
 from prismc.diagnostics.words import counted
 from prismc.frontend import ast
-from prismc.hardware.scalars import U8, U16, U32, U64, Scalar
+from prismc.hardware.scalars import U8, U16, U32, U64
 from prismc.source.record import Record
 from prismc.source.span import Span
 
@@ -84,7 +82,7 @@ class NumberBuiltins(Operators):
         self, call: BuiltinCall, values: tuple[typed.Expression, ...], type_: Type
     ) -> typed.Expression:
         """The built-in's node, or its value where all arguments are known."""
-        fold = _FOLDS.get(call.name)
+        fold = FOLDS.get(call.name)
         constants = [value for value in values if isinstance(value, typed.Constant)]
         if fold is not None and len(constants) == len(values):
             first = constants[0].type
@@ -153,7 +151,7 @@ class NumberBuiltins(Operators):
             return value
         if isinstance(value, typed.Constant) and isinstance(target, ScalarType):
             assert isinstance(value.type, ScalarType)
-            folded = _reinterpret(value.value, value.type.scalar, target.scalar)
+            folded = reinterpret(value.value, value.type.scalar, target.scalar)
             if folded is not None:
                 return self.constant(span, target, folded)
         return typed.Bits(id=self.id(), span=span, type=target, operand=value)
@@ -185,27 +183,3 @@ def _bits_target(source: Type, bits: int, expected: Type | None) -> Type | None:
         if not (is_integer(source) and is_integer(expected)):
             return None
     return ScalarType(scalar=UNSIGNED[bits])
-
-
-def _reinterpret(value: Number, source: Scalar, target: Scalar) -> Number | None:
-    pattern = to_bits(value, source)
-    return None if pattern is None else from_bits(pattern, target)
-
-
-def _trailing_zeros(scalar: Scalar, value: Number) -> Number:
-    pattern = to_bits(value, scalar) or 0
-    return scalar.bits if pattern == 0 else (pattern & -pattern).bit_length() - 1
-
-
-# A built-in of constants is a constant: the scalar type of the first argument, then the values.
-_FOLDS: dict[str, Callable[..., Number]] = {
-    "min": lambda scalar, a, b: min(a, b),
-    "max": lambda scalar, a, b: max(a, b),
-    "abs": lambda scalar, a: convert(abs(a), scalar),
-    "clamp": lambda scalar, x, low, high: min(max(x, low), high),
-    "select": lambda scalar, condition, a, b: a if condition else b,
-    "popc": lambda scalar, a: (to_bits(a, scalar) or 0).bit_count(),
-    "clz": lambda scalar, a: scalar.bits - (to_bits(a, scalar) or 0).bit_length(),
-    "ctz": _trailing_zeros,
-    "log2": lambda scalar, a: a.bit_length() - 1,
-}
