@@ -14,7 +14,8 @@ from prismc.checker.alignment.numbers import (
     multiple_of,
     number,
 )
-from prismc.checker.alignment.values import Facts, Values, comparison_key, refined
+from prismc.checker.alignment.rules import comparison_key, refined
+from prismc.checker.alignment.values import Facts, Values
 from prismc.checker.types import typed
 
 _OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

@@ -16,24 +16,30 @@ from prismc.checker.alignment.numbers import (
     Key,
     Known,
     Residue,
-    better,
     bounds,
     combine,
     either,
     join,
     number,
 )
+from prismc.checker.alignment.rules import (
+    any_of,
+    compared,
+    joined,
+    key_of,
+    logical,
+    of_type,
+    refined,
+)
 from prismc.checker.types import typed
 from prismc.checker.types.fold import COMPARISONS
 from prismc.checker.types.model import ScalarType, Type
-from prismc.checker.types.numbers import integer_range
 from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import Level, Perspective
 from prismc.hardware.scalars import Kind
 from prismc.source.record import Record
 
 Bodies = Mapping[str, typed.Body]
-_COMMUTATIVE = frozenset(("+", "*", "&", "|", "^"))
 _MOST_ROUNDS = 4
 
 
@@ -179,22 +185,22 @@ class Values:
                 sides = self._value(left), self._value(right)
                 return self._binary(operator, *sides, expression.type)
             case typed.Logical(operator=operator, left=left, right=right):
-                return _logical(operator, self._value(left), self._value(right))
+                return logical(operator, self._value(left), self._value(right))
             case typed.Conditional(value=value, otherwise=otherwise):
-                return _joined([self._value(value), self._value(otherwise)])
+                return joined([self._value(value), self._value(otherwise)])
             case typed.Convert(operand=operand):
                 return self._converted(operand, expression.type)
             case typed.Builtin(name=name, arguments=arguments):
                 return self._builtin(name, [self._value(each) for each in arguments], expression)
             case typed.UnitIndex(of=of, within=within):
                 most = self._units(of, within)
-                return _of_type(expression.type, ANY, 0, most, ("id", of, within))
+                return of_type(expression.type, ANY, 0, most, ("id", of, within))
             case typed.UnitCount(of=of):
-                return _of_type(expression.type, ANY, 1, (1 << 31) - 1, ("count", of))
+                return of_type(expression.type, ANY, 1, (1 << 31) - 1, ("count", of))
             case typed.Call(callee=callee) if callee.kind is typed.InstanceKind.EXPRESSION:
                 return self._inlined(expression)
             case _:
-                return _any(expression.type)
+                return any_of(expression.type)
 
     def _units(self, of: Perspective | None, within: Perspective) -> int:
         """The greatest index of a unit."""
@@ -208,16 +214,16 @@ class Values:
     def _unary(self, operator: str, operand: Known | None, of: Type) -> Known | None:
         if operand is None:
             return None
-        key = _key(operator, operand)
+        key = key_of(operator, operand)
         match operator:
             case "-":
                 residue = combine("-", number(0).residue, operand.residue)
-                return _of_type(of, residue, -operand.high, -operand.low, key)
+                return of_type(of, residue, -operand.high, -operand.low, key)
             case "not":
                 return Known(ANY, 1 - min(1, operand.high), 1 - max(0, operand.low), key)
             case _:
                 residue = combine("-", number(-1).residue, operand.residue)
-                return _of_type(of, residue, ~operand.high, ~operand.low, key)
+                return of_type(of, residue, ~operand.high, ~operand.low, key)
 
     def _binary(
         self, operator: str, left: Known | None, right: Known | None, of: Type
@@ -227,15 +233,15 @@ class Values:
         if operator in COMPARISONS:
             return compared(operator, left, right)
         residue = combine(operator, left.residue, right.residue)
-        return _of_type(of, residue, *bounds(operator, left, right), _key(operator, left, right))
+        return of_type(of, residue, *bounds(operator, left, right), key_of(operator, left, right))
 
     def _converted(self, operand: typed.Expression, of: Type) -> Known | None:
         value = self._value(operand)
         if value is None or not isinstance(operand.type, ScalarType):
             return value
         if operand.type.scalar.kind is Kind.FLOAT:
-            return _any(of)
-        return _of_type(of, value.residue, value.low, value.high, _key("as", value, of))
+            return any_of(of)
+        return of_type(of, value.residue, value.low, value.high, key_of("as", value, of))
 
     def _builtin(
         self, name: str, values: list[Known | None], expression: typed.Expression
@@ -248,21 +254,21 @@ class Values:
                 pick = min if name == "min" else max
                 low, high = pick(one.low, other.low), pick(one.high, other.high)
                 residue = either(one.residue, other.residue)
-                return _of_type(expression.type, residue, low, high, _key(name, one, other))
+                return of_type(expression.type, residue, low, high, key_of(name, one, other))
             case ("clamp", [value, least, most]):
                 residue = either(value.residue, either(least.residue, most.residue))
-                return _of_type(expression.type, residue, least.low, most.high, None)
+                return of_type(expression.type, residue, least.low, most.high, None)
             case ("select", [_, one, other]):
                 return join(one, other)
             case _:
-                return _any(expression.type)
+                return any_of(expression.type)
 
     def _inlined(self, call: typed.Call) -> Known | None:
         """The result of an expression function that is one `return`."""
         body = self._bodies.get(call.callee.symbol)
         result = None if body is None else only_result(body)
         if result is None:
-            return _any(call.type)
+            return any_of(call.type)
         values = [self._value(argument) for argument in call.arguments]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
@@ -307,7 +313,7 @@ class Values:
         if source.loop is not None:
             return self._counter(source.loop)
         if source.value is None:
-            return _any(variable.type)
+            return any_of(variable.type)
         value = self._value(source.value)
         if not source.operator:
             return value
@@ -323,8 +329,8 @@ class Values:
         elif step.high < 0:
             low, high = min(start.low, stop.low + 1), start.high
         else:
-            return _of_type(loop.variable.type, residue, *UNKNOWN[1:3], None)
-        return _of_type(loop.variable.type, residue, low, high, None)
+            return of_type(loop.variable.type, residue, *UNKNOWN[1:3], None)
+        return of_type(loop.variable.type, residue, low, high, None)
 
     def _settle(self, variable: typed.Variable) -> None:
         """What all that a variable is given has in common: assignments may follow one another in
@@ -334,24 +340,24 @@ class Values:
         for round_ in range(_MOST_ROUNDS + 1):
             sources = self._sources.get(variable, (Source(),))
             values = [self._given(source, variable) for source in sources]
-            found = _joined(values)
+            found = joined(values)
             before = self._open[variable]
             if found is not None:
                 found = found._replace(key=None)
                 if round_ >= _MOST_ROUNDS - 1 and found != before:
-                    found = _any(variable.type)._replace(residue=found.residue)
+                    found = any_of(variable.type)._replace(residue=found.residue)
             self._open[variable] = found
             if found == before:
                 break
         else:
-            self._open[variable] = _any(variable.type)
+            self._open[variable] = any_of(variable.type)
         self.facts = facts
-        settled = self._open.pop(variable) or _any(variable.type)
+        settled = self._open.pop(variable) or any_of(variable.type)
         if not self._open:
             self._settled[variable] = settled
         else:
             # Inside another one that is still open: its value is not final.
-            self._settled.setdefault(variable, _any(variable.type))
+            self._settled.setdefault(variable, any_of(variable.type))
 
 
 def only_result(body: typed.Body) -> typed.Expression | None:
@@ -361,89 +367,3 @@ def only_result(body: typed.Body) -> typed.Expression | None:
             return value
         case _:
             return None
-
-
-def compared(operator: str, left: Known, right: Known) -> Known:
-    """A comparison as 0, 1, or either."""
-    key = comparison_key(operator, left, right)
-    if operator in (">", ">="):
-        operator, left, right = {">": "<", ">=": "<="}[operator], right, left
-    match operator:
-        case "<":
-            return Known(ANY, int(left.high < right.low), int(left.low < right.high), key)
-        case "<=":
-            return Known(ANY, int(left.high <= right.low), int(left.low <= right.high), key)
-        case _:
-            bits = min(left.residue.bits, right.residue.bits)
-            may_equal = (
-                left.low <= right.high
-                and right.low <= left.high
-                and left.residue.cut(bits) == right.residue.cut(bits)
-            )
-            is_same = left.exact is not None and left.exact == right.exact
-            must_equal = is_same or (left.key is not None and left.key == right.key)
-            low, high = int(must_equal), int(may_equal)
-            return Known(ANY, low, high, key) if operator == "==" else Known(
-                ANY, 1 - high, 1 - low, key
-            )  # fmt: skip
-
-
-def comparison_key(operator: str, left: Known, right: Known) -> Key | None:
-    """One key for all spellings of a comparison: `<`, `<=`, `==`, and `not` of the last."""
-    if left.key is None or right.key is None:
-        return None
-    if operator in (">", ">="):
-        return ({">": "<", ">=": "<="}[operator], right.key, left.key)
-    if operator in ("<", "<="):
-        return (operator, left.key, right.key)
-    sides = sorted((left.key, right.key), key=repr)
-    key = ("==", *sides)
-    return key if operator == "==" else ("not", key)
-
-
-def refined(value: Known, fact: Known) -> Known:
-    """What is known of a value, with a statement about it."""
-    return Known(
-        better(value.residue, fact.residue),
-        max(value.low, fact.low),
-        min(value.high, fact.high),
-        value.key,
-    )
-
-
-def _logical(operator: str, left: Known | None, right: Known | None) -> Known | None:
-    if left is None or right is None:
-        return None
-    pick = min if operator == "and" else max
-    low, high = pick(left.low, right.low), pick(left.high, right.high)
-    return Known(ANY, max(0, low), min(1, high), _key(operator, left, right))
-
-
-def _joined(values: Iterable[Known | None]) -> Known | None:
-    found: Known | None = None
-    for value in values:
-        if value is not None:
-            found = value if found is None else join(found, value)
-    return found
-
-
-def _key(operator: str, *parts: Known | Type) -> Key | None:
-    keys = [part.key if isinstance(part, Known) else part for part in parts]
-    if any(key is None for key in keys):
-        return None
-    return (operator, *(sorted(keys, key=repr) if operator in _COMMUTATIVE else keys))
-
-
-def _any(of: Type) -> Known:
-    """Any value of a type."""
-    return _of_type(of, ANY, *UNKNOWN[1:3], None)
-
-
-def _of_type(of: Type, residue: Residue, low: int, high: int, key: Key | None) -> Known:
-    """A value that wraps in its type: bounds beyond it say nothing."""
-    if not isinstance(of, ScalarType) or of.scalar.kind is Kind.FLOAT:
-        return UNKNOWN
-    least, most = (0, 1) if of.scalar.kind is Kind.BOOL else integer_range(of.scalar)
-    if low < least or high > most:
-        low, high = least, most
-    return Known(residue.cut(max(1, of.scalar.bits)), low, high, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from prismc.checker.types import typed
-from prismc.checker.types.context import UNKNOWN, default_type, is_boolean, is_refused
+from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.errors import (
     ConstantDivisionByZero,
     LiteralDoesNotFit,
@@ -21,17 +21,25 @@ from prismc.checker.types.fold import (
     fold_integers,
     fold_unary,
 )
-from prismc.checker.types.model import BOOLEAN, INT, LiteralType, ScalarType, Type, scalar_of
+from prismc.checker.types.model import BOOLEAN, LiteralType, ScalarType, Type, scalar_of
 from prismc.checker.types.numbers import Number
+from prismc.checker.types.operands import (
+    advice_for,
+    common_literal,
+    compare_perspectives,
+    folds_as_literal,
+    is_integral,
+    takes,
+    unary_takes,
+    wider_of,
+)
 from prismc.checker.types.show import show
 from prismc.checker.types.type_expressions import TypeExpressions
 from prismc.diagnostics.problem import Related
 from prismc.frontend import ast
-from prismc.hardware.groups import Perspective
-from prismc.hardware.scalars import BF16, F16, F32, F64, Kind
+from prismc.hardware.scalars import Kind
 from prismc.source.span import Span
 
-_ARITHMETIC_FLOATS = (F16, BF16, F32, F64)
 _LITERAL_LIMIT = 1 << 128
 _LITERAL_SHIFT = 128
 
@@ -48,12 +56,12 @@ class Operators(TypeExpressions):
         if is_refused(operand):
             return operand
         sign = node.operator
-        if isinstance(operand, typed.Constant) and _folds_as_literal(sign, operand.type):
+        if isinstance(operand, typed.Constant) and folds_as_literal(sign, operand.type):
             return self.constant(node.span, operand.type, fold_unary(sign, operand.value, None))
         operand = self.settled(operand)
         if is_refused(operand):
             return operand
-        if sign != "not" and not _unary_takes(sign, operand.type):
+        if sign != "not" and not unary_takes(sign, operand.type):
             return self._refuse_operator(node.span, sign, operand)
         if isinstance(operand, typed.Constant):
             value = fold_unary(sign, operand.value, scalar_of(operand.type))
@@ -96,7 +104,7 @@ class Operators(TypeExpressions):
         if met is None:
             return self.refused(span)
         left, right = met
-        if not isinstance(left.type, LiteralType) and not _takes(sign, left.type):
+        if not isinstance(left.type, LiteralType) and not takes(sign, left.type):
             return self._refuse_operator(sign_span, sign, left)
         if sign in ("/", "%") and self._divides_by_zero(sign, left.type, right, written):
             return self.refused(span)
@@ -135,7 +143,7 @@ class Operators(TypeExpressions):
     def _report_operands(
         self, sign: str, left: typed.Expression, right: typed.Expression, at: Span
     ) -> None:
-        wider = _wider(left.type, right.type)
+        wider = wider_of(left.type, right.type)
         self.report(
             OperandsDiffer(
                 at=at,
@@ -156,7 +164,7 @@ class Operators(TypeExpressions):
                 at=at,
                 operator=sign,
                 type=show(operand.type),
-                advice=_advice(sign, operand.type),
+                advice=advice_for(sign, operand.type),
                 related=self.what_it_is(operand),
             )
         )
@@ -233,7 +241,7 @@ class Operators(TypeExpressions):
         if is_refused(left) or is_refused(right):
             return self.refused(span)
         for side in (left, right):
-            if not _is_integer(side.type):
+            if not is_integral(side.type):
                 return self._refuse_operator(side.span, sign, self.settled(side))
         scalar = scalar_of(left.type)
         bits = scalar.bits if scalar else _LITERAL_SHIFT
@@ -309,7 +317,7 @@ class Operators(TypeExpressions):
     ) -> tuple[typed.Expression, typed.Expression]:
         literals = isinstance(value.type, LiteralType), isinstance(otherwise.type, LiteralType)
         if literals == (True, True):
-            target = expected or _common_literal(value.type, otherwise.type)
+            target = expected or common_literal(value.type, otherwise.type)
             one, other = self.adapt(value, target), self.adapt(otherwise, target)
             return one or self.settled(value), other or self.settled(otherwise)
         if literals[0]:
@@ -339,7 +347,9 @@ class Operators(TypeExpressions):
             left, right = (self.perspective_of(side) for side in sides)
             if left is None or right is None:
                 return self.refused(node.span)
-            return self.constant(node.span, BOOLEAN, _compare(node.operator, left, right))
+            return self.constant(
+                node.span, BOOLEAN, compare_perspectives(node.operator, left, right)
+            )
         if any(self.names_order(side) for side in sides) and node.operator in ("==", "!="):
             orders = [self.order_of(side) for side in sides]
             if None in orders:
@@ -364,78 +374,3 @@ class Operators(TypeExpressions):
 
     def _is_unresolved(self, node: ast.Expression) -> bool:
         return isinstance(node, ast.Reference) and self.symbol_at(node) is None
-
-
-def _folds_as_literal(sign: str, of: Type) -> bool:
-    return isinstance(of, LiteralType) and not (sign == "~" and of.is_float)
-
-
-def _compare(sign: str, left: Perspective, right: Perspective) -> bool:
-    match sign:
-        case "==":
-            return left == right
-        case "!=":
-            return left != right
-        case "<=":
-            return left.is_narrower_or_equal(right)
-        case ">=":
-            return left.is_broader_or_equal(right)
-        case "<":
-            return left != right and left.is_narrower_or_equal(right)
-        case _:
-            return left != right and left.is_broader_or_equal(right)
-
-
-def _is_integer(of: Type) -> bool:
-    if isinstance(of, LiteralType):
-        return not of.is_float
-    return isinstance(of, ScalarType) and of.scalar.is_integer
-
-
-def _unary_takes(sign: str, of: Type) -> bool:
-    if not isinstance(of, ScalarType):
-        return False
-    if sign == "~":
-        return of.scalar.is_integer
-    return of.scalar.is_integer or of.scalar in _ARITHMETIC_FLOATS
-
-
-def _takes(sign: str, of: Type) -> bool:
-    """Whether `sign` works on values of this type (shifts apart)."""
-    if not isinstance(of, ScalarType):
-        return False
-    scalar = of.scalar
-    if scalar.kind is Kind.BOOL:
-        return sign in ("==", "!=", "&", "|", "^")
-    if scalar.is_float:
-        allowed = sign in COMPARISONS or sign in ("+", "-", "*", "/")
-        return allowed and scalar in _ARITHMETIC_FLOATS
-    return True
-
-
-def _advice(sign: str, of: Type) -> str:
-    if is_boolean(of):
-        return "use `and`, `or`, `not`, or convert to `int(..)`"
-    if isinstance(of, ScalarType) and of.scalar.is_float:
-        if of.scalar not in _ARITHMETIC_FLOATS:
-            return f"{of.scalar} only stores values: compute in `f32(..)`"
-        return "convert to an integer, or use a function of `std.math`"
-    if sign in COMPARISONS:
-        return "compare scalars"
-    return "use the operator on its elements, which are scalars"
-
-
-def _wider(left: Type, right: Type) -> str | None:
-    """The type to convert to: the float of the two, or else the wider one."""
-    if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
-        one, other = scalar_of(default_type(left)), scalar_of(default_type(right))
-    else:
-        one, other = left.scalar, right.scalar
-    if one is None or other is None or Kind.BOOL in (one.kind, other.kind):
-        return None
-    return max(one, other, key=lambda scalar: (scalar.is_float, scalar.bits)).name
-
-
-def _common_literal(left: Type, right: Type) -> Type:
-    is_float = any(isinstance(side, LiteralType) and side.is_float for side in (left, right))
-    return default_type(LiteralType(is_float=is_float)) if is_float else INT
