@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from prismc.backend.cuda import expression as cpp
+from prismc.backend.cuda.conversions import Conversions
 from prismc.backend.cuda.expression import Expression
 from prismc.backend.cuda.literals import constant
 from prismc.backend.cuda.types import (
     CARRIERS,
     is_long,
     is_narrow,
-    is_widening,
     lane_field,
     lanes_in_word,
     scalar_of,
@@ -35,7 +35,6 @@ from prismc.hardware.scalars import (
     I64,
     U16,
     U32,
-    U64,
     Kind,
     Scalar,
 )
@@ -94,13 +93,13 @@ _BIT_FUNCTIONS = {
 }
 
 
-class Expressions:
+class Expressions(Conversions):
     """Writes operations as expressions. `value` gives the expression of an operand, `need` asks
     for a helper to be part of the module and returns its name."""
 
     def __init__(self, value: Callable[[Value], Expression], need: Callable[[str], str]) -> None:
+        super().__init__(need)
         self._value = value
-        self._need = need
         # The number of the kernel's block, in any width.
         self._blocks: set[Value] = set()
 
@@ -194,46 +193,6 @@ class Expressions:
         return self.converted(
             scalar_of(op.operand.type), scalar_of(op.result.type), self._value(op.operand)
         )
-
-    def converted(self, source: Scalar, target: Scalar, operand: Expression) -> Expression:
-        """A conversion by value."""
-        if source is target:
-            return operand
-        if target is BOOL:
-            return self._is_nonzero(source, operand)
-        if target in CARRIERS:
-            return self.rounded(target, self._single(source, operand))
-        if source in CARRIERS and target is F32:
-            return self.widened(source, operand)
-        cast = cpp.cast(target.c_name, self.widened(source, operand))
-        if is_widening(source, target):
-            return cpp.supplied(cast, operand, widens=True)
-        return cast
-
-    def _is_nonzero(self, source: Scalar, operand: Expression) -> Expression:
-        zero = cpp.literal("0")
-        if source in CARRIERS:
-            mask = cpp.literal(f"0x{(1 << (source.bits - 1)) - 1:x}")
-            return cpp.binary(cpp.binary(operand, "&", mask), "!=", zero)
-        return cpp.binary(operand, "!=", constant(source, 0))
-
-    def _single(self, source: Scalar, operand: Expression) -> Expression:
-        """The operand as an f32 that rounds further as the operand itself would."""
-        if source is F32 or source in CARRIERS:
-            return self.widened(source, operand)
-        if source in (I32, U32, I64, U64, F64):
-            return cpp.call(self._need(f"f32_odd_{source.name}"), operand)
-        return cpp.cast("float", operand)
-
-    def widened(self, scalar: Scalar, operand: Expression) -> Expression:
-        """The operand as f32 if C++ lacks its type, else the operand."""
-        if scalar not in CARRIERS:
-            return operand
-        return cpp.call(self._need(f"f32_from_{scalar.name}"), operand)
-
-    def rounded(self, scalar: Scalar, single: Expression) -> Expression:
-        """An f32 rounded to a type that C++ lacks."""
-        return cpp.call(self._need(f"{scalar.name}_from_f32"), single)
 
     def bitcast(self, op: arithmetic.Bitcast) -> Expression:
         source, target = op.operand.type, op.result.type
