@@ -95,18 +95,19 @@ class EffectAttributes(Attributes):
         parts = {one.name.text: one.value for one in effect.named}
         if not parts:
             return
+        reason = "this is no part of one parameter's memory"
         if len(effect.arguments) != 1:
-            reason = "this is no part of one parameter's memory"
             self._bad_attribute(effect, "effects", reason, "name one parameter in it")
-        elif named and isinstance(named[0].type, TensorMapType):
+        if len(effect.arguments) != 1 or not named:
+            return
+        if isinstance(named[0].type, TensorMapType):
             yield from self._box_of(effect, named[0], named[0].type, parts, is_write=is_write)
-        elif named and not isinstance(named[0].type, PointerType):
+        elif not isinstance(named[0].type, PointerType):
             self._bad_attribute(effect, "effects", "this is no pointer", "name the array alone")
         elif "bytes" not in parts or not parts.keys() <= {"element", "bytes", "rank"}:
-            reason = "this is no part of one parameter's memory"
             advice = "write `writes(p, element = i, bytes = n)`, or the parameter alone"
             self._bad_attribute(effect, "effects", reason, advice)
-        elif named:
+        else:
             yield from self._extent_of(named[0], parts, is_write=is_write)
 
     def _box_of(
