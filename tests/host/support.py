@@ -22,6 +22,7 @@ STRICT = {
     "": ("-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wcast-align", "-Wundef"),
     "c++": ("-Wold-style-cast", "-Wzero-as-null-pointer-constant"),
     "gcc-c++": ("-Wuseless-cast", "-Wduplicated-cond", "-Wlogical-op"),
+    "clang": ("-Wmissing-variable-declarations", "-Wconditional-uninitialized"),
     "c11": ("-Wstrict-prototypes", "-Wmissing-prototypes", "-Wc++-compat"),
 }
 

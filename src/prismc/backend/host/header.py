@@ -191,8 +191,8 @@ def _description(module: HostModule) -> str:
     """The function that describes the module to the run time."""
     name, count = module.name, max(len(module.kernels), 1)
     lines = [
-        f"PRISM_ONE_ prism_state_ {name}_state_;",
-        f"PRISM_ONE_ struct CUfunc_st *{name}_functions_[PRISM_CONTEXTS_ * {count}];",
+        f"PRISM_ONE_(prism_state_ {name}_state_);",
+        f"PRISM_ONE_(struct CUfunc_st *{name}_functions_[PRISM_CONTEXTS_ * {count}]);",
         "#ifndef PRISM_IMAGES_FROM_FILES",
         "#ifdef __cplusplus",
         f'extern "C" const prism_images_ {name}_images;',

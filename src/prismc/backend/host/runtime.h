@@ -37,7 +37,7 @@
 #endif
 
 /* One variable in the whole program, and functions of each unit, however many units there are. */
-#define PRISM_ONE_ __attribute__((weak))
+#define PRISM_ONE_(...) extern __VA_ARGS__; __attribute__((weak)) __VA_ARGS__
 #define PRISM_INLINE_ static inline __attribute__((unused))
 
 PRISM_ASSERT_(sizeof(void *) == 8 && sizeof(float) == 4 && sizeof(double) == 8, "a 64-bit host");
@@ -89,7 +89,7 @@ typedef struct prism_f8e5m2 { uint8_t bits; } prism_f8e5m2;
 typedef struct __attribute__((aligned(128))) prism_tensor_map { uint64_t opaque[16]; }
     prism_tensor_map;
 
-PRISM_ONE_ __thread char prism_message_[640];
+PRISM_ONE_(__thread char prism_message_[640]);
 
 /* What the last call of this thread that failed has to say. */
 PRISM_INLINE_ const char *prism_message(void)
@@ -271,7 +271,7 @@ typedef struct prism_driver_ {
 #undef PRISM_FIELD_
 } prism_driver_;
 
-PRISM_ONE_ prism_driver_ prism_the_driver_;
+PRISM_ONE_(prism_driver_ prism_the_driver_);
 
 /* Values of enumerations in cuda.h. */
 enum {
@@ -323,6 +323,7 @@ PRISM_INLINE_ void prism_find_(void *library, const char *name, int since, void 
 PRISM_INLINE_ prism_status prism_open_driver_(prism_driver_ *driver)
 {
     void *library = NULL;
+    int failure;
 #ifdef PRISM_USE_CUDART
 #define PRISM_NAME_(name, suffix) name
     cudaError_t code = cudaFree(NULL); /* makes the runtime's context */
@@ -341,7 +342,7 @@ PRISM_INLINE_ prism_status prism_open_driver_(prism_driver_ *driver)
 #undef PRISM_NAME_
     if (!driver->set_attribute || !driver->launch_cooperative)
         return prism_fail_(PRISM_NO_DRIVER, "the CUDA driver is older than CUDA 9");
-    int failure = driver->init(0);
+    failure = driver->init(0);
     if (failure)
         return prism_fail_(PRISM_NO_DRIVER, "the CUDA driver does not start (error %d)", failure);
     return PRISM_OK;
@@ -381,8 +382,8 @@ PRISM_INLINE_ prism_status prism_cuda_(int code, const char *what)
 PRISM_INLINE_ prism_status prism_open(int number)
 {
     prism_driver_ *driver;
-    struct CUctx_st *context;
-    int device;
+    struct CUctx_st *context = NULL;
+    int device = 0;
     prism_status status = prism_need_driver_(&driver);
     if (status == PRISM_OK)
         status = prism_cuda_(driver->device(&device, number), "cuDeviceGet");
