@@ -13,13 +13,14 @@ from prismc.ir.ops.arithmetic import (
     Comparison,
     Constant,
     Convert,
+    Extract,
     Select,
     Unary,
     UnaryOperator,
 )
 from prismc.ir.ops.groups import InGroup, Part, Position, Query
 from prismc.ir.ops.memory import Load, Store
-from prismc.ir.types import BOOLEAN, INT, Type
+from prismc.ir.types import BOOLEAN, INT, ScalarType, Type, VectorType
 from prismc.source.span import NOWHERE, Span
 
 
@@ -104,6 +105,13 @@ class Builder:
         if operand.type == to:
             return operand
         return self.add(Bitcast(operand=operand, results=(Value(to),), span=self.span)).result
+
+    def extract(self, vector: Value, lane: int) -> Value:
+        """One lane of a vector."""
+        if not isinstance(vector.type, VectorType):
+            raise TypeError(f"no vector: {vector.type}")
+        result = Value(ScalarType(scalar=vector.type.element))
+        return self.add(Extract(vector=vector, lane=lane, results=(result,), span=self.span)).result
 
     def position(self, query: Query, hint: str) -> Value:
         return self.add(Position(query=query, results=(Value(INT, hint),), span=self.span)).result

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from prismc.checker.types import model, typed
-from prismc.checker.types.walk import expressions_in
-from prismc.hardware.scalars import U8, U16
 from prismc.ir.core import Op, Value
 from prismc.ir.lowering import calls
+from prismc.ir.lowering.broadcasts import broadcast
 from prismc.ir.lowering.builtins import lower_builtin
+from prismc.ir.lowering.cost import is_cheap
 from prismc.ir.lowering.frame import Frame
 from prismc.ir.lowering.indices import as_index, combine_indices, is_wide
 from prismc.ir.lowering.positions import Hidden
 from prismc.ir.lowering.turns import turned_slot, turned_view
 from prismc.ir.lowering.types import lower_element, lower_type
 from prismc.ir.lowering.views import IndexMap, View, layout_of
-from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, Extract, UnaryOperator
+from prismc.ir.ops.arithmetic import BinaryOperator, Comparison, UnaryOperator
 from prismc.ir.ops.control import If, Yield
-from prismc.ir.ops.groups import Broadcast
 from prismc.ir.ops.memory import (
     Address,
     AddressKind,
@@ -51,8 +50,6 @@ COMPARISONS = {
 }
 _UNARY = {"-": UnaryOperator.NEG, "~": UnaryOperator.NOT, "not": UnaryOperator.NOT}
 _WIDENING = ("+", "-", "*")
-_CHEAP_SIZE = 16
-_UNSIGNED = {8: U8, 16: U16}
 
 
 class Expressions:
@@ -94,7 +91,7 @@ class Expressions:
             case typed.Element():
                 return self._element(expression)
             case typed.Component(vector=vector, lane=lane):
-                return self.extract(self._value(vector), lane)
+                return self._builder.extract(self._value(vector), lane)
             case typed.MakeVector(elements=elements):
                 return self._make_vector(elements, lower_element(expression.type))
             case typed.Load(pointer=pointer, index=index):
@@ -151,13 +148,6 @@ class Expressions:
             return self._builder.compare(COMPARISONS[operator], left, right)
         return self._builder.binary(BINARY[operator], left, right)
 
-    def extract(self, vector: Value, lane: int) -> Value:
-        """One lane of a vector."""
-        if not isinstance(vector.type, VectorType):
-            raise TypeError(f"no vector: {vector.type}")
-        result = Value(ScalarType(scalar=vector.type.element))
-        return self._add(Extract(vector=vector, lane=lane, results=(result,), span=self._span))
-
     def _make_vector(self, elements: tuple[typed.Expression, ...], of: Type) -> Value:
         if not isinstance(of, VectorType):
             raise TypeError(f"no vector: {of}")
@@ -171,7 +161,7 @@ class Expressions:
         if isinstance(expression, typed.Logical):
             return self._logical(expression)
         condition = self._value(expression.condition)
-        if _is_cheap(expression.value) and _is_cheap(expression.otherwise):
+        if is_cheap(expression.value) and is_cheap(expression.otherwise):
             when_true = self._perhaps(expression.value)
             return self._builder.select(condition, when_true, self._perhaps(expression.otherwise))
         return self._choose(
@@ -186,7 +176,7 @@ class Expressions:
     def _logical(self, expression: typed.Logical) -> Value:
         left = self._value(expression.left)
         is_and = expression.operator == "and"
-        if _is_cheap(expression.right):
+        if is_cheap(expression.right):
             operator = BinaryOperator.AND if is_and else BinaryOperator.OR
             return self._builder.binary(operator, left, self._perhaps(expression.right))
         if is_and:
@@ -332,31 +322,9 @@ class Expressions:
     # ------------------------------------------------------------------ groups
 
     def _broadcast(self, expression: typed.Broadcast) -> Value:
-        value, to = self._value(expression.operand), expression.to
-        if to.size == 1:
-            return value
-        of = lower_element(expression.type)
-        if isinstance(of, ScalarType):
-            return self._shuffled(value, of, to.size)
-        element = ScalarType(scalar=of.element)
-        lanes = (self.extract(value, lane) for lane in range(of.lanes))
-        return self._frame.vector(
-            tuple(self._shuffled(lane, element, to.size) for lane in lanes), of
-        )
-
-    def _shuffled(self, value: Value, of: ScalarType, lanes: int) -> Value:
-        """A scalar from the first of so many lanes, as a word of at least 32 bits on the way."""
-        if of.scalar.bits >= 32:
-            return self._heard(value, lanes)
-        bits = ScalarType(scalar=_UNSIGNED[of.scalar.bits])
-        plain = self._builder.bitcast(value, bits) if of.scalar.is_float else value
-        heard = self._heard(self._builder.convert(plain, UINT), lanes)
-        narrowed = self._builder.convert(heard, bits if of.scalar.is_float else of)
-        return self._builder.bitcast(narrowed, of)
-
-    def _heard(self, value: Value, lanes: int) -> Value:
-        result = Value(value.type)
-        return self._add(Broadcast(value=value, lanes=lanes, results=(result,), span=self._span))
+        value = self._value(expression.operand)
+        lanes = expression.to.size
+        return value if lanes == 1 else broadcast(self._frame, value, expression.type, lanes)
 
     def _address(
         self, kind: str, pointer: typed.Expression, index: typed.Expression | None
@@ -411,35 +379,3 @@ class Expressions:
 
     def _add(self, op: Op) -> Value:
         return self._builder.add(op).result
-
-
-def _is_cheap(expression: typed.Expression) -> bool:
-    """Whether evaluating the expression without need costs next to nothing and touches nothing."""
-    nodes = list(expressions_in(expression))
-    return len(nodes) <= _CHEAP_SIZE and all(_is_cheap_node(node) for node in nodes)
-
-
-def _is_cheap_node(node: typed.Expression) -> bool:
-    match node:
-        case typed.Binary(operator="/" | "%", right=right):
-            return isinstance(right, typed.Constant) and right.value != 0
-        case typed.Element(index=index):
-            return isinstance(index, typed.Constant)
-        case (
-            typed.Constant()
-            | typed.Read()
-            | typed.Unary()
-            | typed.Binary()
-            | typed.Logical()
-            | typed.Conditional()
-            | typed.Convert()
-            | typed.Bits()
-            | typed.Component()
-            | typed.MakeVector()
-            | typed.Builtin()
-            | typed.UnitIndex()
-            | typed.UnitCount()
-        ):
-            return True
-        case _:
-            return False

@@ -86,4 +86,4 @@ class Places:
             )
             vector.write(builder.add(insert).result)
 
-        return Target(lambda: self._expressions.extract(vector.read(), lane), write)
+        return Target(lambda: self._frame.builder.extract(vector.read(), lane), write)

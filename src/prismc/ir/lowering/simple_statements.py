@@ -196,7 +196,7 @@ class SimpleStatements:
         vector = builder.load(base, place, _vector_of(array, statement.lanes))
         for lane in range(statement.lanes):
             index = builder.binary(BinaryOperator.ADD, first, builder.constant(lane, first.type))
-            element = expressions.extract(vector, lane)
+            element = builder.extract(vector, lane)
             builder.add(ArrayStore(array=array, indices=(index,), value=element, span=builder.span))
 
     # ------------------------------------------------------------------ calls and text
