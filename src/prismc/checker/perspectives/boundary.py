@@ -12,7 +12,7 @@ from prismc.checker.perspectives.aliases import Aliases, pointer_variables
 from prismc.checker.perspectives.errors import UndeclaredEffect
 from prismc.checker.types import typed
 from prismc.checker.types.effects import Effects
-from prismc.checker.types.model import PointerType
+from prismc.checker.types.model import PointerType, TensorMapType
 from prismc.checker.types.walk import (
     expressions_in,
     places_of,
@@ -87,13 +87,11 @@ def _of_expression(expression: typed.Expression) -> Iterator[Use]:
     match expression:
         case typed.Load(pointer=pointer):
             yield "is read", pointer, expression.span, True
-        case typed.Address(kind="map_address"):
-            return  # a tensor map is never written
         case typed.Address(pointer=pointer) | typed.Descriptor(pointer=pointer):
             yield "has its address taken", pointer, expression.span, True
         case typed.Call(callee=callee, arguments=arguments):
             for parameter, argument in zip(callee.parameters, arguments, strict=True):
-                if not isinstance(parameter.type, PointerType):
+                if not isinstance(parameter.type, PointerType | TensorMapType):
                     continue
                 writes = _touches(callee, parameter)
                 if writes is not None:
@@ -104,10 +102,9 @@ def _of_expression(expression: typed.Expression) -> Iterator[Use]:
 
 def _touches(callee: typed.Instance, parameter: typed.Variable) -> bool | None:
     """Whether a callee may write through a parameter; None if it declares not to touch it."""
-    assert isinstance(parameter.type, PointerType)
     effects = callee.effects
     if effects is None:
-        return not parameter.type.is_const
+        return not (isinstance(parameter.type, PointerType) and parameter.type.is_const)
     if parameter in effects.writes:
         return True
     return False if parameter in effects.reads else None

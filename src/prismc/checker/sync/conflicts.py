@@ -257,7 +257,7 @@ class Conflicts:
         key = (earlier.number, later.number, crossed)
         known = self._elsewhere.get(key)
         if known is None:
-            known = self._elsewhere[key] = are_elsewhere(
+            known = self._elsewhere[key] = are_apart(earlier, later, crossed) or are_elsewhere(
                 earlier.footprint,
                 later.footprint,
                 _between(crossed),

@@ -123,7 +123,8 @@ class EffectAttributes(Attributes):
         if parts.keys() != set(wanted):
             reason = f"a box of this tensor map starts at {counted(len(wanted), 'number')}"
             corner = ", ".join(f"{name} = .." for name in wanted)
-            advice = f"write `writes({named.name}, {corner})`, or the tensor map alone"
+            word = "writes" if is_write else "reads"
+            advice = f"write `{word}({named.name}, {corner})`, or the tensor map alone"
             self._bad_attribute(effect, "effects", reason, advice)
             return
         places = tuple(self.require_integer(parts[name], "an element") for name in wanted)
