@@ -79,6 +79,7 @@ EFFECTS: dict[type[Op], Effect] = {
     sync.ClusterWait: Effect.SYNCHRONISES,
     sync.GridBarrier: Effect.SYNCHRONISES,
     sync.WarpBarrier: Effect.SYNCHRONISES,
+    sync.PartialWarpBarrier: Effect.SYNCHRONISES,
     sync.NamedBarrier: Effect.SYNCHRONISES,
     sync.NamedArrive: Effect.SYNCHRONISES,
     sync.CommitGroup: Effect.SYNCHRONISES,

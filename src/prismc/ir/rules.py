@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from prismc.hardware.primitives import WARP_THREADS
 from prismc.hardware.scalars import Kind, Scalar
 from prismc.ir.core import Function, Op, Value
 from prismc.ir.ops import arithmetic, control, groups, intrinsic, mbarrier, memory, sync
@@ -412,6 +413,12 @@ def _warp_barrier(op: sync.WarpBarrier, context: Context) -> None:
     _results(op)
 
 
+def _partial_warp_barrier(op: sync.PartialWarpBarrier, context: Context) -> None:
+    _require(op.whole % WARP_THREADS == 0, "whole warps have 32 threads")
+    _require(0 < op.mask < 1 << WARP_THREADS, "a mask names lanes of a warp")
+    _results(op)
+
+
 def _named_barrier(op: sync.NamedBarrier | sync.NamedArrive, context: Context) -> None:
     _require(op.barrier.type == INT, "the barrier's number is i32")
     _require(op.threads > 0 and op.threads % 32 == 0, "the count is a multiple of 32")
@@ -560,6 +567,7 @@ RULES: dict[type[Op], Callable[[Any, Context], None]] = {
     sync.ClusterWait: _cluster_barrier,
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
+    sync.PartialWarpBarrier: _partial_warp_barrier,
     sync.NamedBarrier: _named_barrier,
     sync.NamedArrive: _named_barrier,
     sync.CommitGroup: _commit_group,

@@ -144,6 +144,14 @@ def _warp_barrier(frame: Frame, op: sync.WarpBarrier) -> None:
     frame.writer.line(f"__syncwarp({mask});", op.span, alone=True)
 
 
+def _partial_warp_barrier(frame: Frame, op: sync.PartialWarpBarrier) -> None:
+    """No mask names lanes that are not there, or elsewhere (PTX ISA, "bar.warp.sync")."""
+    mask = f"0x{op.mask:x}u"
+    if op.whole:
+        mask = f"threadIdx.x < {op.whole} ? 0xffffffffu : {mask}"
+    frame.writer.line(f"__syncwarp({mask});", op.span, alone=True)
+
+
 def _named_barrier(frame: Frame, op: sync.NamedBarrier | sync.NamedArrive) -> None:
     barrier = Operand("", scalar_of(op.barrier.type), frame.value(op.barrier))
     word = "sync" if isinstance(op, sync.NamedBarrier) else "arrive"
@@ -274,6 +282,7 @@ STATEMENTS: dict[type[Op], Callable[[Frame, Any], None]] = {
     sync.ClusterWait: _cluster_half,
     sync.GridBarrier: _grid_barrier,
     sync.WarpBarrier: _warp_barrier,
+    sync.PartialWarpBarrier: _partial_warp_barrier,
     sync.NamedBarrier: _named_barrier,
     sync.NamedArrive: _named_barrier,
     sync.CommitGroup: _commit_group,

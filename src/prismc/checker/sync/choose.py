@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict
-from prismc.checker.sync.coverage import ranges_of
+from prismc.checker.sync.coverage import first_thread, ranges_of
 from prismc.checker.sync.fences import Fence
 from prismc.checker.sync.graph import Access as GraphAccess
 from prismc.checker.sync.graph import Graph, Reach, Step
@@ -35,6 +35,7 @@ from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.hardware.primitives import (
     FIRST_NAMED_BARRIER,
     LAST_NAMED_BARRIER,
+    WARP_THREADS,
     fits_lanes,
     fits_named_barrier,
 )
@@ -66,6 +67,24 @@ class Planned(Record):
         """Whether a barrier is one of the whole block, at one place in the text."""
         return barrier.size == self.block_threads and barrier not in self.copied
 
+    def is_warp(self, barrier: Barrier) -> bool:
+        """Whether a barrier is one of lanes of a warp."""
+        return fits_lanes(barrier.size) or self.last_warp(barrier) is not None
+
+    def last_warp(self, barrier: Barrier) -> tuple[int, int] | None:
+        """Of a barrier of whole warps and of some lanes of one more the first thread of the block
+        in this one, 0 if there is no other, and its lanes as a mask; None for others."""
+        *whole, last = barrier.units
+        start, lanes = first_thread(last) // WARP_THREADS * WARP_THREADS, last.bit_count()
+        is_known = self.graph.everyone.bit_count() == self.graph.block
+        is_in_warp = last.bit_length() <= start + WARP_THREADS
+        are_whole = all(unit.bit_count() == WARP_THREADS for unit in whole)
+        if not (is_known and is_in_warp and are_whole) or lanes == WARP_THREADS:
+            return None
+        if not whole and fits_lanes(lanes):
+            return None
+        return start if whole else 0, last >> start
+
     def is_cluster(self, barrier: Barrier) -> bool:
         """Whether a barrier is one of several blocks."""
         return 0 < self.block_threads < barrier.size
@@ -90,18 +109,20 @@ def barrier_operations(planned: Planned, hardware: Hardware) -> Iterator[SyncOpe
     """The barriers of one function, not numbered yet."""
     for item in planned.barriers:
         kind, barrier = _kind(planned, item, hardware)
-        size = item.size
+        size, is_warp = item.size, kind is SyncKind.WARP_BARRIER
+        last = planned.last_warp(item)
         yield SyncOperation(
             number=0,
             kind=kind,
             position=item.insertion.position,
             participants=Participants(perspective=_who(planned, kind, size)),
-            lanes=size if kind is SyncKind.WARP_BARRIER else 0,
+            lanes=size if is_warp and last is None else 0,
             count=size,
             barrier=barrier,
             at=item.reasons[0].later.at,
             edges=edges_of(planned, item.reasons),
             unit=size if kind is SyncKind.NAMED_BARRIER else 0,
+            last=last if is_warp else None,
         )
 
 
@@ -118,9 +139,7 @@ def group_sizes(functions: Iterable[Planned]) -> dict[int, None]:
         barrier.size: None
         for item in functions
         for barrier in item.barriers
-        if not item.is_block(barrier)
-        and not item.is_cluster(barrier)
-        and not fits_lanes(barrier.size)
+        if not item.is_block(barrier) and not item.is_cluster(barrier) and not item.is_warp(barrier)
     }
 
 
@@ -151,7 +170,7 @@ def _kind(planned: Planned, item: Barrier, hardware: Hardware) -> tuple[SyncKind
     size = item.size
     if planned.is_cluster(item):
         return SyncKind.CLUSTER_BARRIER, 0
-    if fits_lanes(size):
+    if planned.is_warp(item):
         return SyncKind.WARP_BARRIER, 0
     if planned.is_block(item):
         return SyncKind.BLOCK_BARRIER, 0

@@ -157,7 +157,9 @@ class SyncOperation(Record):
     that is written as one step (`turns`) it counts from the slot of the iteration. An operation
     that `is_behind` is for the iteration before, if there is one. One that stands at a loop for the
     threads [start, end) of its code alone, which run a copy of it, names them as its `arm`. Where
-    only some threads of its code run it, `part` are their ranges [start, end) in that code.
+    only some threads of its code run it, `part` are their ranges [start, end) in that code. A
+    barrier of warps of which the `last` has fewer lanes tells the first thread of the block in that
+    one (0 if there is no other) and its lanes as a mask; `lanes` is 0 then.
     """
 
     number: int
@@ -176,6 +178,7 @@ class SyncOperation(Record):
     is_behind: bool = False
     arm: tuple[int, int] | None = None
     part: tuple[tuple[int, int], ...] = ()
+    last: tuple[int, int] | None = None
 
 
 class Mbarrier(Record):

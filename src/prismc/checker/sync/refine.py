@@ -86,7 +86,7 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     """The barrier as one of each warp, of each block of a cluster, or of each unit of a partition,
     if that is enough."""
     item = barriers[index]
-    for size in _narrower(item, graph.block):
+    for size in _narrower(item, graph):
         is_block = size == graph.block  # what blocks do for one another others may settle
         if is_block or all(_stays_in(size, conflicts, item, each) for each in item.reasons):
             units = tuple(part for unit in item.units for part in _parts(unit, size))
@@ -98,10 +98,10 @@ def _narrowed(graph: Graph, conflicts: Conflicts, barriers: list[Barrier], index
     return barriers[index]
 
 
-def _narrower(item: Barrier, block: int) -> list[int]:
-    """The sizes of units that could wait apart, ascending: warps, blocks of `block` threads, and
-    what the memory that is touched is partitioned to (sync by unit needs a barrier of its own for
-    each)."""
+def _narrower(item: Barrier, graph: Graph) -> list[int]:
+    """The sizes of units that could wait apart, ascending: warps, blocks, and what the memory that
+    is touched is partitioned to (sync by unit needs a barrier of its own for each)."""
+    block = graph.block
     uses = (
         use
         for reason in item.reasons
@@ -113,11 +113,25 @@ def _narrower(item: Barrier, block: int) -> list[int]:
     return sorted(
         size
         for size in sizes
-        if 0 < size < item.size
-        and size % WARP_THREADS == 0
-        and (size in (WARP_THREADS, block) or total <= MOST_UNITS * size)
-        and all(first_thread(unit) % size == 0 == unit.bit_count() % size for unit in item.units)
+        if (
+            0 < size < item.size
+            and size % WARP_THREADS == 0
+            and (size in (WARP_THREADS, block) or total <= MOST_UNITS * size)
+            and all(
+                first_thread(unit) % size == 0 == unit.bit_count() % size for unit in item.units
+            )
+        )
+        or (size == WARP_THREADS < item.size and _begins_a_warp(item.units, graph))
     )
+
+
+def _begins_a_warp(units: tuple[int, ...], graph: Graph) -> bool:
+    """Whether one unit of a known block's threads is a run from the first of a warp on: the lanes
+    of all its warps are known then, but the last one may have fewer."""
+    unit, start = units[0], first_thread(units[0])
+    is_run = unit >> start & (unit >> start) + 1 == 0
+    is_known = len(units) == 1 and graph.everyone.bit_count() == graph.block
+    return is_known and is_run and start % WARP_THREADS == 0
 
 
 def _stays_in(size: int, conflicts: Conflicts, item: Barrier, reason: Conflict) -> bool:

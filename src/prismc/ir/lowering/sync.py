@@ -50,6 +50,7 @@ from prismc.ir.ops.sync import (
     GridBarrier,
     NamedArrive,
     NamedBarrier,
+    PartialWarpBarrier,
     ProductFence,
     ProxyFence,
     WaitGroup,
@@ -228,6 +229,9 @@ def _operation(frame: Frame, operation: SyncOperation) -> Op:
             return ClusterWait(number=number, span=at)
         case SyncKind.GRID_BARRIER:
             return GridBarrier(number=number, span=at)
+        case SyncKind.WARP_BARRIER if operation.last is not None:
+            whole, mask = operation.last
+            return PartialWarpBarrier(number=number, whole=whole, mask=mask, span=at)
         case SyncKind.WARP_BARRIER:
             return WarpBarrier(number=number, lanes=operation.lanes, span=at)
         case SyncKind.NAMED_BARRIER | SyncKind.NAMED_WAIT:

@@ -54,6 +54,7 @@ OPS: tuple[type[Op], ...] = (
     sync.ClusterWait,
     sync.GridBarrier,
     sync.WarpBarrier,
+    sync.PartialWarpBarrier,
     sync.NamedBarrier,
     sync.NamedArrive,
     sync.CommitGroup,

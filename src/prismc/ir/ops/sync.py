@@ -64,6 +64,16 @@ class WarpBarrier(Op):
     lanes: int
 
 
+class PartialWarpBarrier(Op):
+    """The threads of each warp wait for one another. From thread `whole` of the block on these are
+    the lanes of `mask` alone, and others may be elsewhere, or not there."""
+
+    spelling = "sync.partial_warp"
+    number: int
+    whole: int
+    mask: int
+
+
 class CommitGroup(Op):
     """The thread's operations of one kind since its last commit are a group. `of` is how PTX
     begins: `cp.async`, `cp.async.bulk`, `wgmma` (PTX ISA, "cp.async.commit_group", ..)."""
