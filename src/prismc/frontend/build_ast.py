@@ -7,15 +7,15 @@ statements and, here, declarations.
 from __future__ import annotations
 
 from prismc.frontend import ast
+from prismc.frontend.build_blocks import BlockBuilder, Body
 from prismc.frontend.build_expressions import Arguments
-from prismc.frontend.build_statements import Body, StatementBuilder
 from prismc.frontend.tables import Token
 from prismc.source.span import Span
 
 Path = tuple[tuple[str, ...], Span]
 
 
-class Builder(StatementBuilder):
+class Builder(BlockBuilder):
     """Makes the nodes of one file."""
 
     def module(
