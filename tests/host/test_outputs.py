@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import errno
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -206,6 +208,30 @@ int main(void)
     (tmp_path / "main.c").write_text(main)
     subprocess.run([*find_c_compiler(), "main.c", "k.o", "-o", "host"], cwd=tmp_path, check=True)
     assert subprocess.run([tmp_path / "host"], check=False).returncode == 0
+
+
+def test_a_full_disk_is_told_where_temporary_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text(
+        "#!/bin/sh\necho error writing to $TMPDIR: No space left on device\nexit 1\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(
+        ToolchainFailure, match="`cc` fails: error writing to /.*: No space"
+    ) as told:
+        compile_object("k.c", "")
+    assert told.value.remedy.startswith("make room in ")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(ToolchainFailure, match="files cannot be written: No space left") as told:
+        compile_object("k.c", "")
+    assert told.value.remedy.endswith("or set TMPDIR to another folder")
 
 
 def test_what_a_packing_tool_says_is_told() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 
 from prismc.backend.cuda_module import CudaModule
@@ -20,6 +19,7 @@ from prismc.backend.toolchain.compilation import (
 )
 from prismc.backend.toolchain.find import find_nvcc
 from prismc.backend.toolchain.ptx_files import with_shown_files
+from prismc.backend.toolchain.workshop import workshop
 
 _RELEASE = re.compile(r"release (\d+\.\d+)")
 # nvcc's own complaints; a stage that "died" has told its reason before.
@@ -52,8 +52,7 @@ class Nvcc:
 
     def compile(self, module: CudaModule, target: str) -> Compilation:
         """PTX and cubin of `module` for `target`; see `Compiler.compile`."""
-        with tempfile.TemporaryDirectory(prefix="prismc-") as name:
-            folder = Path(name).resolve()
+        with workshop() as folder:
             (folder / _INPUT).write_text(module.text, encoding="utf-8")
             accepted, ptx, log = self._to_ptx(folder, module, target)
             cubin = None
