@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from prismc.checker.sync.conflicts import Conflict
 from prismc.checker.sync.flow import loop_of, repeated, through_only
 from prismc.checker.sync.graph import Loop, Pending, Summary
-from prismc.checker.sync.path import State, in_sequence, iteration_of, step_summary
+from prismc.checker.sync.path import in_sequence, iteration_of, step_summary
 from prismc.checker.sync.straight import Gap, Gaps, Planned, Straight, places
 
 # Placements of one loop that are equally good inside it and kept for its surroundings to choose.
@@ -51,7 +51,7 @@ class Circle:
         """The smallest sets of gaps that put everything inside the loop in order."""
         first = self.first_interval(chosen)
         if first is None:
-            return [self._repaired(chosen, {})]
+            return [self._repaired(chosen, {}, self.size + 1)]
         starts, conflict = first
         if self.size < MOST_STARTS:
             starts = range(self.size + 1)
@@ -65,12 +65,13 @@ class Circle:
     def _smallest(self, chosen: list[Planned], candidates: Iterable[Gaps]) -> list[Gaps]:
         """The smallest of the sets, once they are whole; repair only ever adds to one."""
         found: dict[tuple[int, ...], Gaps] = {}
+        least = self.size + 1
         for gaps in sorted(candidates, key=len):
-            if found and len(gaps) > min(map(len, found)):
+            if len(gaps) > least:
                 break
-            whole = self._repaired(chosen, gaps)
+            whole = self._repaired(chosen, gaps, least)
             found.setdefault(tuple(sorted(whole)), whole)
-        least = min(map(len, found))
+            least = min(least, len(whole))
         return [gaps for places, gaps in found.items() if len(places) == least]
 
     def planned(self, chosen: list[Planned], gaps: Gaps) -> Planned:
@@ -131,50 +132,68 @@ class Circle:
         if not self._loop.test.events and 0 in gaps and self.size not in gaps:
             yield {index or self.size: found for index, found in gaps.items()}
 
-    def _repaired(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
+    def _repaired(self, chosen: list[Planned], gaps: Gaps, most: int) -> Gaps:
         """With further barriers for paths that the circle does not show: from `continue`, from what
-        is evaluated once before the loop, from copies that are complete only later."""
+        is evaluated once before the loop, from copies that are complete only later. Some of them
+        may be missing where there are more than `most`."""
         if self.around.speaks_alone:
             return gaps
-        found = self._open(chosen, gaps)
-        while found is not None:
-            more = self._swept(chosen, gaps)
-            if len(more) > len(gaps):
-                gaps, found = more, self._open(chosen, more)
-                continue
-            more, rest = self._settled(found, chosen, gaps)
-            if more is gaps:
-                break
-            gaps, found = more, rest
-        return gaps
-
-    def _swept(self, chosen: list[Planned], gaps: Gaps) -> Gaps:
-        """With a barrier just before each node that needs one after what comes before it in its
-        iteration; if none does, after what comes before its iteration."""
-        if self._conflicts.has_copies:
-            state = self.around.state()
-            state.apply(self.test)
-            more = self._with_gaps(state, [planned.summary for planned in chosen], chosen, gaps)
-            if len(more) > len(gaps):
+        while True:
+            gaps, found = self._swept_inside(chosen, gaps)
+            if len(gaps) > most:
+                return gaps
+            iteration = self.iteration(chosen, gaps)
+            expected = self.expected(iteration)
+            if found is None:
+                found = self._open_around(iteration, expected)
+            if found is None:
+                return gaps
+            more = self._swept_around(expected, chosen, gaps)
+            if len(more) == len(gaps):
+                more, rest = self._settled(found, chosen, gaps)
+                if more is gaps or rest is None:
+                    return more
+            if len(more) > most:
                 return more
-        state = self.around.state()
-        state.expect(self.expected(self.iteration(chosen, gaps)))
-        state.apply(through_only(self.test))
-        return self._with_gaps(state, [through_only(each.summary) for each in chosen], chosen, gaps)
+            gaps = more
 
-    def _with_gaps(
-        self, state: State, passed: list[Summary], chosen: list[Planned], gaps: Gaps
+    def _swept_inside(self, chosen: list[Planned], gaps: Gaps) -> tuple[Gaps, Conflict | None]:
+        """With a barrier just before each node that needs one after what comes before it in its
+        iteration, and a conflict that is open all the same: a barrier does not order copies that
+        are still on their way there. Barriers that open a circle leave nothing else open."""
+        if not self._conflicts.has_copies:
+            return gaps, None
+        made, left = dict(gaps), None
+        state = self.around.state()
+        state.apply(self.test)
+        for index, planned in enumerate(chosen):
+            found = None
+            if index not in made:
+                found = state.conflict(planned.summary)
+                if found is not None:
+                    made[index] = found
+            if index in made:
+                state.barrier(self.around.order)
+                left = left or state.conflict(planned.summary)
+            state.apply(planned.summary)
+        return made, left
+
+    def _swept_around(
+        self, expected: tuple[Pending, ...], chosen: list[Planned], gaps: Gaps
     ) -> Gaps:
-        """With a barrier just before each node that needs one after what is behind; `passed` is
-        what is behind each of them then."""
+        """With a barrier just before each node that needs one after what is `expected` to come
+        before its iteration."""
         made = dict(gaps)
+        state = self.around.state()
+        state.expect(expected)
+        state.apply(through_only(self.test))
         for index, planned in enumerate(chosen):
             found = None if index in gaps else state.conflict(planned.summary)
             if found is not None:
                 made[index] = found
             if index in made:
                 state.barrier(self.around.order)
-            state.apply(passed[index])
+            state.apply(through_only(planned.summary))
         return made
 
     def _settled(
@@ -200,8 +219,12 @@ class Circle:
             if found is not None:
                 return found
         iteration = self.iteration(chosen, gaps)
+        return self._open_around(iteration, self.expected(iteration))
+
+    def _open_around(self, iteration: Summary, expected: tuple[Pending, ...]) -> Conflict | None:
+        """A conflict of an iteration with what is `expected` to come before it."""
         state = self.around.state()
-        state.expect(self.expected(iteration))
+        state.expect(expected)
         return state.conflict(iteration)
 
     def expected(self, iteration: Summary) -> tuple[Pending, ...]:

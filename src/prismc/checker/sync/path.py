@@ -37,6 +37,7 @@ class State:
         # The orders made so far, and how many of them are part of what each access and all of each
         # memory's know: they are looked at together where the memory is touched again.
         self._passage = Passage()
+        self._now = 0  # the number of orders
         self._seen: dict[Key, int] = {}
         self._fresh: dict[int, int] = {}
         self._changed: dict[int, None] = {}  # the memory of accesses that are no reads
@@ -44,8 +45,7 @@ class State:
 
     def expect(self, pending: Iterable[Pending]) -> None:
         """Put accesses behind that are no part of the sequence itself."""
-        for item in pending:
-            self._add(item)
+        self._add(pending)
 
     def copy(self) -> State:
         """The same place on the path, to go on from in another way."""
@@ -56,7 +56,8 @@ class State:
         other._keys = {number: list(keys) for number, keys in self._keys.items()}
         other._entries, other._exits = dict(self._entries), dict(self._exits)
         other._through, other.is_live = self._through, self.is_live
-        other._passage, other._seen = self._passage.copy(), dict(self._seen)
+        other._passage, other._now = self._passage.copy(), self._now
+        other._seen = dict(self._seen)
         other._fresh, other._changed = dict(self._fresh), dict(self._changed)
         return other
 
@@ -105,6 +106,7 @@ class State:
         """All threads of each unit wait for one another here, or what else `order` says happens."""
         self._through = then(self._through, order)
         self._passage.add(order)
+        self._now += 1
 
     def _beside(self, access: Access) -> dict[Key, Pending]:
         """What is behind of an access' memory; nothing where all of that only reads, as it does."""
@@ -114,20 +116,21 @@ class State:
 
     def _behind(self, memory: int) -> dict[Key, Pending]:
         """What is behind of some memory, with all orders made since."""
-        behind, now = self._pending.get(memory), len(self._passage)
+        behind = self._pending.get(memory)
         if behind is None:
             return {}
-        if self._fresh.get(memory) != now:
-            self._fresh[memory] = now
+        if self._fresh.get(memory) != self._now:
+            self._fresh[memory] = self._now
+            seen = self._seen
             for key, pending in tuple(behind.items()):
-                if self._seen[key] != now:
+                if seen[key] != self._now:
                     self._bring(key, pending, behind)
         return behind
 
     def _bring(self, key: Key, pending: Pending, behind: dict[Key, Pending]) -> Pending | None:
         """An access with all orders made since; None, and no longer behind, if it is settled."""
         order = self._passage.since(self._seen[key])
-        self._seen[key] = len(self._passage)
+        self._seen[key] = self._now
         moved = ordered(pending, order)
         if moved is pending:
             return pending
@@ -153,15 +156,13 @@ class State:
             return
         if not normal.through.is_nothing:
             self.barrier(normal.through)
-        for pending in normal.pending:
-            self._add(pending)
+        self._add(normal.pending)
 
     def cross(self, loop: int) -> None:
         """Take the back edge of a loop: all that is behind lies in the previous iteration."""
         behind = self.behind()
         self._pending, self._copied, self._changed, self._fresh = {}, {}, {}, {}
-        for item in behind:
-            self._add(crossed(item, loop, Crossing.PREVIOUS))
+        self._add(crossed(item, loop, Crossing.PREVIOUS) for item in behind)
 
     def behind(self) -> tuple[Pending, ...]:
         """The accesses that are behind here."""
@@ -175,20 +176,24 @@ class State:
         return Summary(entries=tuple(self._entries.values()), exits=tuple(exits.items()))
 
     def _enter(self, summary: Summary) -> None:
-        if self._conflicts.is_complete(self._through):
+        through, entries = self._through, self._entries
+        is_complete = self._conflicts.is_complete
+        if is_complete(through):
             return
         for entry in summary.entries:
-            before = then(self._through, entry.before)
-            if self._conflicts.is_complete(before):
+            access, before = entry
+            before = then(through, before)
+            if is_complete(before):
                 continue
-            known = self._entries.get(entry.access.number)
-            if known is not None:
-                before = both(known.before, before)
-            if known is None or known.before != before:
-                is_same = before is entry.before
-                self._entries[entry.access.number] = (
-                    entry if is_same else Entry(access=entry.access, before=before)
+            known = entries.get(access.number)
+            if known is None:
+                entries[access.number] = (
+                    entry if before is entry.before else Entry(access=access, before=before)
                 )
+            elif known.before is not before:
+                shared = both(known.before, before)
+                if shared is not known.before:
+                    entries[access.number] = Entry(access=access, before=shared)
 
     def _leave(self, kind: Exit, flow: Flow) -> None:
         pending = [ordered(item, flow.through) for item in self.behind()]
@@ -196,25 +201,40 @@ class State:
         known = self._exits.get(kind)
         self._exits[kind] = leaving if known is None else either([known, leaving])
 
-    def _add(self, pending: Pending) -> None:
-        if self._conflicts.is_settled(pending):
-            return
-        memory = self._conflicts.memory_of(pending.access)
-        behind = self._pending.setdefault(memory, {})
-        if pending.access.queue is not None:
-            self._copied[memory] = None
-        if pending.access.kind is not AccessKind.READ:
-            self._changed[memory] = None
-        key = (pending.access.number, pending.crossed)
-        known = behind.get(key)
-        if known is not None and self._seen[key] != len(self._passage):
-            known = self._bring(key, known, behind)
-        if known is not pending:
-            behind[key] = pending if known is None else merged(known, pending)
-        self._seen[key] = len(self._passage)
-        if key not in self._position:
-            self._position[key] = len(self._position)
-            self._keys.setdefault(key[0], []).append(key)
+    def _add(self, added: Iterable[Pending]) -> None:
+        """Put accesses behind that come just before here. Most of what walks do is this."""
+        conflicts, now, seen, position = self._conflicts, self._now, self._seen, self._position
+        for pending in added:
+            if conflicts.is_settled(pending):
+                continue
+            access, _, crossings = pending
+            memory = conflicts.memory_of(access)
+            behind = self._pending.get(memory)
+            if behind is None:
+                behind = self._pending[memory] = {}
+            if access.queue is not None:
+                self._copied[memory] = None
+            if access.kind is not AccessKind.READ:
+                self._changed[memory] = None
+            key = (access.number, crossings)
+            if key not in position:
+                position[key] = len(position)
+                self._keys.setdefault(access.number, []).append(key)
+                known = None
+            else:
+                known = behind.get(key)
+                if known is not None and seen[key] != now:
+                    known = self._bring(key, known, behind)
+            if known is not pending:
+                behind[key] = pending if known is None else merged(known, pending)
+            seen[key] = now
+
+
+class Copies(State):
+    """A path on which only copies that may be pending count as what is behind."""
+
+    def _add(self, added: Iterable[Pending]) -> None:
+        super()._add(item for item in added if item.access.queue is not None)
 
 
 def in_sequence(conflicts: Conflicts, summaries: Iterable[Summary]) -> Summary:

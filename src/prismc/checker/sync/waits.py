@@ -38,7 +38,7 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
-from prismc.checker.sync.path import State, in_sequence, iteration_of, step_summary
+from prismc.checker.sync.path import Copies, State, in_sequence, iteration_of, step_summary
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.split import Loads
 from prismc.hardware.asynchronous import Completion
@@ -131,7 +131,7 @@ class _Walk:
         self, nodes: Sequence, region: Region, expected: tuple[Pending, ...] = ()
     ) -> tuple[Sequence, Summary]:
         """A sequence; `expected` is behind its start, but no part of it."""
-        own, around = (State(self._conflicts, region.units) for _ in range(2))
+        own, around = (Copies(self._conflicts, region.units) for _ in range(2))
         around.expect(expected)
         made: list[Node] = []
         for node in nodes:
@@ -223,7 +223,7 @@ class _Walk:
             iteration = iteration_of(self._conflicts, test, body)
             expected = (*head.pending, *repeated(iteration, node.loop))
             longer, body = self._sequence(nodes, region, (*test.pending, *expected))
-            state = State(self._conflicts, region.units)
+            state = Copies(self._conflicts, region.units)
             state.expect(repeated(iteration_of(self._conflicts, test, body), node.loop))
             if node.end is not None and not is_ended:
                 is_ended = True
