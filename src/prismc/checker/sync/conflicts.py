@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from prismc.checker.sync.asked import Question, is_proved
-from prismc.checker.sync.coverage import Coverage, Queue, then
+from prismc.checker.sync.coverage import BULK_WRITES, Coverage, Queue, then
 from prismc.checker.sync.elsewhere import are_elsewhere
 from prismc.checker.sync.forms import BLOCK_WIDE
 from prismc.checker.sync.graph import (
@@ -227,9 +227,13 @@ class Conflicts:
 
     def unfinished(self, pending: Pending, entry: Entry) -> Conflict | None:
         """The conflict of a copy that may be pending still with an access of any thread, its own
-        included. Copies of one scope are on their way together, and no wait stands between them."""
+        included. Copies of one scope are on their way together, and no wait stands between them;
+        what its bulk stores write must not meet."""
         earlier, later = pending.access, entry.access
-        if earlier.queue is None or share_scope(earlier, later, pending.crossed):
+        if earlier.queue is None or (
+            share_scope(earlier, later, pending.crossed)
+            and not earlier.queue is later.queue is BULK_WRITES  # those that meet are in no order
+        ):
             return None
         if then(pending.after, entry.before).completed(earlier.queue) is not None:
             return None

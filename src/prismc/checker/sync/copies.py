@@ -7,8 +7,10 @@ with the elements of all is as good.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, combinations
 
+from prismc.checker.sync.coverage import BULK_WRITES
+from prismc.checker.sync.elsewhere import are_elsewhere
 from prismc.checker.sync.footprints import footprint_of
 from prismc.checker.sync.graph import (
     Access,
@@ -21,6 +23,8 @@ from prismc.checker.sync.graph import (
     Step,
     nodes_in,
 )
+from prismc.checker.sync.meetings import Between
+from prismc.checker.sync.plan import AccessKind
 from prismc.source.record import replace
 
 
@@ -34,10 +38,19 @@ def with_joined_copies(nodes: Sequence, made: list[Access]) -> Sequence:
                 alike.setdefault(_likeness(event), []).append(event)
     joined: dict[int, Access | None] = {}
     for group in alike.values():
-        if len(group) > 1:
+        if len(group) > 1 and not _write_twice(group):
             joined.update((access.number, None) for access in group)
             made[group[0].number] = joined[group[0].number] = _joined(group)
     return _with(nodes, joined) if joined else nodes
+
+
+def _write_twice(group: list[Access]) -> bool:
+    """Whether bulk stores of one scope write an element twice, in no order: each is looked at."""
+    if group[0].queue is not BULK_WRITES or group[0].kind is AccessKind.READ:
+        return False
+    pairs = combinations([access.footprint for access in group], 2)
+    together = Between()
+    return not all(are_elsewhere(*pair, together, {}, width=1, assume_rows=False) for pair in pairs)
 
 
 def _likeness(access: Access) -> object:
