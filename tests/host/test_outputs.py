@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import errno
+import hashlib
 import json
 import os
 import subprocess
