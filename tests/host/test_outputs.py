@@ -220,7 +220,7 @@ def test_a_full_disk_is_told_where_temporary_files_are(
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
     with pytest.raises(
-        ToolchainFailure, match="`cc` fails: error writing to /.*: No space"
+        ToolchainFailure, match=r"`cc` fails: error writing to /.*: No space"
     ) as told:
         compile_object("k.c", "")
     assert told.value.remedy.startswith("make room in ")
