@@ -173,7 +173,15 @@ class Proxies(Conflicts):
     """Judges pairs of which an ordinary access is followed by an engine's."""
 
     def __init__(self, known: Conflicts) -> None:
-        vars(self).update(vars(known))
+        super().__init__(
+            known._everyone,
+            known._accesses,
+            block=known.block,
+            has_others=known.has_others,
+            has_copies=known.has_copies,
+            like=known,
+        )
+        self._uncovered, self._settled = known._uncovered, known._settled
         self.steps = {}
         self._copies: dict[Access, Access] = {}
 
