@@ -92,7 +92,7 @@ def require_assumed(
 
 def may_write(parameter: Parameter) -> bool:
     """Whether a parameter is an array that its kernel may write."""
-    return parameter.kind == "array" and not parameter.is_const and not parameter.box
+    return parameter.kind == "array" and not parameter.is_const
 
 
 def require_own_memory(kernel: Kernel, arrays: Mapping[str, Array]) -> None:

@@ -209,7 +209,8 @@ class Function(Record):
 
     `results` are types. `shared` is the number of bytes of shared memory a kernel needs, callees
     included, and `alignment` that of its start; both are 0 for device functions, which are given a
-    pointer. `conditions` are what a kernel's launch verifies; the text form leaves them out.
+    pointer. `conditions` are what a kernel's launch verifies, `written` those of its tensor maps
+    that it stores through; the text form leaves both out.
     """
 
     symbol: str
@@ -220,6 +221,7 @@ class Function(Record):
     shared: int = 0
     alignment: int = 0
     conditions: tuple[Condition, ...] = ()
+    written: frozenset[Value] = frozenset()
     span: Span = NOWHERE
 
     @property

@@ -136,7 +136,10 @@ class _ModuleWriter:
             threads=function.launch.threads,
             dynamic_shared=function.shared if self._is_dynamic(function) else 0,
             shared=function.shared,
-            parameters=tuple(_kernel_parameter(each) for each in function.parameters),
+            parameters=tuple(
+                _kernel_parameter(each, is_written=each in function.written)
+                for each in function.parameters
+            ),
             min_blocks=function.launch.min_blocks,
             cluster=function.launch.cluster,
             cooperative=function.launch.cooperative,
@@ -187,8 +190,9 @@ def _parameter(function: Function, value: Value, name: str) -> str:
     return declarator(value.type, name)
 
 
-def _kernel_parameter(value: Value) -> KernelParameter:
-    """What the host is told of a kernel's parameter. Raises TypeError for what no host can pass."""
+def _kernel_parameter(value: Value, *, is_written: bool) -> KernelParameter:
+    """What the host is told of a kernel's parameter; a tensor map `is_written` if the kernel stores
+    through it. Raises TypeError for what no host can pass."""
     type = value.type
     if isinstance(type, MapType):
         return KernelParameter(
@@ -196,7 +200,7 @@ def _kernel_parameter(value: Value) -> KernelParameter:
             scalar=type.element.name,
             lanes=1,
             is_pointer=False,
-            is_const=True,
+            is_const=not is_written,
             size=MAP_SIZE,
             box=type.box,
             swizzle=type.swizzle,

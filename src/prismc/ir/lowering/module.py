@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prismc.checker.memory.maps import written_maps
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import model, typed
 from prismc.checker.types.walk import statements_in
@@ -84,6 +85,8 @@ class _FunctionLowering:
         self._checks = checks
         self._instance = body.instance
         self._memory = checked.memory
+        is_kernel = body.instance.is_kernel
+        self._written = written_maps(body, checked.program) if is_kernel else frozenset()
         self._plan = checked.plan
         self._placed = operations_by_position(checked.plan, body.instance.symbol)
         reassigned = reassigned_pointers(body.statements)
@@ -159,6 +162,11 @@ class _FunctionLowering:
             shared=self._memory.need.get(symbol, 0),
             alignment=self._memory.alignment.get(symbol, 1),
             conditions=conditions_of(instance),
+            written=frozenset(
+                value
+                for variable, value in zip(instance.parameters, parameters, strict=True)
+                if variable in self._written
+            ),
             span=instance.span,
         )
 
