@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shlex
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import jsonschema
 import pytest
 
 from prismc.backend.toolchain.find import find_nvrtc
-from prismc.cli.main import run
 from prismc.driver.catalog import codes
 from prismc.driver.depfile import dependency_rule
 from prismc.source.identity import compiler_file
+from support.command import Ran, Runner, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "diagnostics.schema.json").read_text())
@@ -66,17 +62,6 @@ def f(x: ptr(f32)):
 """
 
 
-class Ran(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Runner = Callable[..., Ran]
-
-
 @pytest.fixture
 def prismc(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -86,15 +71,7 @@ def prismc(
     monkeypatch.delenv("NO_COLOR", raising=False)
     (tmp_path / "good.prism").write_text(GOOD)
     (tmp_path / "bad.prism").write_text(BAD)
-
-    def run_command(*arguments: str, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = run(list(arguments))
-        sys.stdout.flush()
-        captured = capfd.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    return run_command
+    return runner(monkeypatch, capfd)
 
 
 def test_check_good(prismc: Runner) -> None:

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from prismc.cli.main import run
 from prismc.driver import formatting, outputs
+from support.command import Ran, Runner, runner
 
 UGLY = "const A:int=1 # one\n\n\n\ndef f(x:int)->int: return x+A\n"
 NEAT = "const A: int = 1  # one\n\ndef f(x: int) -> int:\n    return x + A\n"
 BROKEN = "const A: int = \n"
-
-
-class Ran(NamedTuple):
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Runner = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -40,14 +26,7 @@ def fmt(
     monkeypatch.chdir(tmp_path)
     for name, text in (("neat", NEAT), ("ugly", UGLY), ("broken", BROKEN)):
         (tmp_path / f"{name}.prism").write_text(text)
-
-    def run_command(*arguments: str, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = run(["fmt", *arguments])
-        sys.stdout.flush()
-        return Ran(code, *capfd.readouterr())
-
-    return run_command
+    return runner(monkeypatch, capfd, "fmt")
 
 
 def test_a_file(fmt: Runner, tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from prismc.emulator.api import ALL_CHECKS, Checks, RunResult, run_ptx
 from prismc.emulator.findings import Kind
+from prismc.emulator.schedule import Plan
 
 Array = np.ndarray[Any, Any]
 Random = np.random.Generator
@@ -28,6 +30,21 @@ class Launch:
     tolerance: float = 0.0
     dynamic_shared: int = 0
     cluster: int | None = None
+
+    def run(self, ptx: str, plan: Plan, checks: Checks = ALL_CHECKS) -> RunResult:
+        """What the kernel of a text does, in one order of execution."""
+        return run_ptx(
+            ptx,
+            None,
+            self.grid,
+            self.block,
+            self.args,
+            cluster=self.cluster,
+            dynamic_shared=self.dynamic_shared,
+            checks=checks,
+            plan=plan,
+            time_limit=60,
+        )
 
 
 @dataclass(frozen=True)

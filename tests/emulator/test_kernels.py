@@ -9,28 +9,14 @@ from emulator.compilers import kernel_text, ptx_of
 from emulator.kernel_cases import Fault, Kernel, Launch
 from emulator.launches import KERNELS
 from emulator.more_launches import MORE_KERNELS
-from prismc.emulator.api import RunResult, run_ptx
+from prismc.emulator.api import RunResult
 from prismc.emulator.findings import Kind
 from prismc.emulator.report import text_of
-from prismc.emulator.schedule import Plan, adversaries
+from prismc.emulator.schedule import adversaries
 from support.numbers import random_for
 
 SCHEDULES = 8
 EVERY = (*KERNELS, *MORE_KERNELS)
-
-
-def _run(ptx: str, launch: Launch, plan: Plan) -> RunResult:
-    return run_ptx(
-        ptx,
-        None,
-        launch.grid,
-        launch.block,
-        launch.args,
-        cluster=launch.cluster,
-        dynamic_shared=launch.dynamic_shared,
-        plan=plan,
-        time_limit=60,
-    )
 
 
 def _check_values(result: RunResult, launch: Launch) -> None:
@@ -49,7 +35,7 @@ def test_right_and_clean(kernel: Kernel, compiler: str) -> None:
     ptx = ptx_of(text, kernel.target, compiler)
     launch = kernel.make(random_for(kernel.name))
     for plan in adversaries(SCHEDULES if compiler == "nvrtc" else 2):
-        result = _run(ptx, launch, plan)
+        result = launch.run(ptx, plan)
         assert not result.findings, text_of(result)
         _check_values(result, launch)
 
@@ -68,7 +54,7 @@ def test_seeded_fault_is_found(kernel: Kernel, fault: Fault) -> None:
     launch = kernel.make(random_for(kernel.name))
     found: set[Kind] = set()
     for plan in adversaries(3):
-        found |= {finding.kind for finding in _run(ptx, launch, plan).findings}
+        found |= {finding.kind for finding in launch.run(ptx, plan).findings}
         if found & set(fault.kinds):
             return
     raise AssertionError(found)

@@ -45,18 +45,7 @@ def _case(name: str) -> Case:
 
 
 def _run(case: Case, ptx: str, launch: Launch, plan: Plan) -> RunResult:
-    return run_ptx(
-        ptx,
-        None,
-        launch.grid,
-        launch.block,
-        launch.args,
-        cluster=launch.cluster,
-        dynamic_shared=launch.dynamic_shared,
-        checks=Checks(races=case.races),
-        plan=plan,
-        time_limit=60,
-    )
+    return launch.run(ptx, plan, Checks(races=case.races))
 
 
 @compilers

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
 
 import jsonschema
 import pytest
 
-from prismc.cli.main import run
+from support.command import Ran, Runner, runner
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "sync.schema.json").read_text())
@@ -138,15 +135,6 @@ def f(a: ptr(f32), b: ptr(f32), n: int):
 """
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Runner = Callable[..., Ran]
-
-
 @pytest.fixture
 def prismc(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -154,14 +142,7 @@ def prismc(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "turn.prism").write_text(TURN)
     (tmp_path / "none.prism").write_text(NONE)
-
-    def run_command(*arguments: str) -> Ran:
-        code = run(list(arguments))
-        sys.stdout.flush()
-        captured = capfd.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    return run_command
+    return runner(monkeypatch, capfd)
 
 
 def test_the_source_holds_the_operations(prismc: Runner) -> None:
