@@ -239,6 +239,8 @@ class Conflicts:
             return None
         if earlier.agent is later.agent is Agent.WGMMA and _are_private(earlier):
             return None  # products of one accumulator stay in order (PTX ISA, "wgmma.fence")
+        if earlier.queue is Completion.COPY_GROUP and later.reach is Reach.END:
+            return None  # a thread's own copies keep nobody from the end (decision 0263)
         if not any(mine.overlaps(other) for mine in earlier.roots for other in later.roots):
             return None
         is_phase = isinstance(earlier.queue, Loads) or earlier.queue is Completion.MBARRIER

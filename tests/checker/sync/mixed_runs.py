@@ -1,0 +1,57 @@
+"""Random kernels of `random_mixes` and its kin on the emulator: nothing is found, and the values
+are right. Some are refused, for reasons that the language gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from checker.sync.mixed_touches import INPUTS, OUTPUTS
+from checker.sync.random_mixes import Mix
+from checker.sync.random_programs import THREADS
+from prismc.emulator.schedule import Copies, Order, Plan
+from support.checking import check_texts
+from support.running import Compiled, compile_texts
+
+BATCH = 10  # kernels in one file
+FLAGS = "--target sm_90"
+SCHEDULES = (
+    Plan(),
+    Plan(order=Order.REVERSED),
+    Plan(order=Order.STALLED),
+    Plan(order=Order.STALLED, stalled=2),
+    Plan(order=Order.RANDOM, seed=1),
+    Plan(order=Order.SPLIT, copies=Copies.EARLY),
+    Plan(order=Order.FORWARD, copies=Copies.EARLY),
+)
+# Loads that are not waited for once each time; a path through a loop with no place for a barrier.
+REASONS = {"P0605", "P0630"}
+
+
+def compiled(kind: type[Mix], functions: str, first: int) -> Iterator[tuple[Compiled, Mix]]:
+    """The kernels from seed `first` on that are not refused, compiled together; they call
+    `functions`."""
+    drawn = map(kind, range(first, first + BATCH))
+    programs = [each for each in drawn if _is_accepted(each, functions)]
+    text = functions + "".join(program.text for program in programs)
+    made = compile_texts({"test.prism": text}, "test.prism", FLAGS)
+    return ((made, program) for program in programs)
+
+
+def _is_accepted(program: Mix, functions: str) -> bool:
+    session = check_texts({"test.prism": functions + program.text}, "test.prism", FLAGS)
+    errors = {each.code for each in session.problems if each.severity.value == "error"}
+    assert errors <= REASONS, f"{errors}: {program.text}"
+    return not errors
+
+
+def run(made: Compiled, program: Mix, number: int, schedule: Plan) -> None:
+    """Runs a kernel for n = `number`, and compares what it leaves."""
+    values = np.random.default_rng(number).integers(-99, 99, INPUTS, dtype=np.int32)
+    arguments = {"X": values, "Y": np.zeros(THREADS, np.int32), "n": number}
+    arguments["Z"] = np.zeros(OUTPUTS, np.int32)
+    after = made.run(1, arguments, program.name, schedule)
+    expected = program.run(values, number)
+    assert np.array_equal(after["Y"], expected.acc), program.text
+    assert np.array_equal(after["Z"], expected.outputs), program.text
