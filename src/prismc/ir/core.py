@@ -166,7 +166,7 @@ def _reader(names: Sequence[str]) -> Callable[[Op], Any] | tuple[()]:
     """What reads some fields as a tuple; the tuple itself where there are none."""
     if not names:
         return ()
-    read = attrgetter(*names)
+    read: Callable[[Op], Any] = attrgetter(*names)
     return read if len(names) > 1 else lambda op: (read(op),)
 
 

@@ -85,7 +85,7 @@ def plan_fences(
         )
 
     def missing_without(place: Place) -> tuple[Conflict, ...]:
-        rest = [other for other in chosen if other is not place]
+        rest = [other for other in chosen if other != place]
         return verify(graph, proxies, _with(orders, rest)).conflicts
 
     for place in tuple(chosen):
