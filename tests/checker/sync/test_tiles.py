@@ -106,7 +106,7 @@ def test_known_boxes_meet_as_sets_of_elements_do() -> None:
             set(product(*(range(at, at + size) for at, size in zip(corner, sizes, strict=True))))
             for corner in corners
         ]
-        assert meets(*boxes) == bool(elements[0] & elements[1])
+        assert meets(boxes[0], boxes[1]) == bool(elements[0] & elements[1])
 
 
 def test_places_come_back_from_an_index() -> None:
