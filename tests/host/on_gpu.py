@@ -201,6 +201,8 @@ def test_arrays_of_two_streams_need_one_to_be_given() -> None:
         (lambda: Array(X.astype(np.int32)), "`x` is an array of f32, not of i32"),
         (lambda: Array(X, typestr="<c8"), "`x` is an array of <c8"),
         (lambda: Array(X, typestr=">f4"), "`x` is an array of big-endian numbers"),
+        (lambda: Array(X, mask=Array(X)), "`x` has a mask"),
+        (lambda: Array(X, data=(0, False)), "`x` has no memory: its address is 0"),
         (lambda: Array(X, strides=(8,)), "`x` has gaps between its elements"),
         (lambda: Array(X, data=(4098, False)), "`x` is not aligned to its elements of 4 bytes"),
     ],

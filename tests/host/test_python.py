@@ -33,7 +33,7 @@ def test_launches_on_a_gpu(driver: Path, tmp_path: Path) -> None:
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "32 passed" in done.stdout
+    assert "34 passed" in done.stdout
 
 
 def test_tests_run_on_a_gpu(driver: Path, tmp_path: Path) -> None:
@@ -221,12 +221,35 @@ X = np.ones(700, np.float32)
         ((700, 2.0, Dense(), X), "not a Dense: pass a NumPy array, as `numpy.asarray"),
         ((700, 1e300, X, X.copy()), "`a`: 1e\\+300 is no f32"),
         ((700, 10**400, X, X.copy()), "`a`: 10+\\.\\.\\.0+ is no f32"),
+        ((700, X, X, X.copy()), "`a` is one f32, not an array"),
     ],
 )
 def test_arguments_that_do_not_fit(arguments: tuple[Any, ...], says: str) -> None:
     kernel = prismc.load(os.fsencode(ROOT / "examples" / "saxpy.prism")).saxpy
     with pytest.raises(RunError, match=says):
         kernel[3](*arguments)
+
+
+def test_a_bool_is_no_number_and_a_vector_has_its_length(tmp_path: Path) -> None:
+    (tmp_path / "k.prism").write_text(
+        "@requires(grid[1], block[1], thread[32])\n"
+        "kernel k(on: bool, v: vec(f32, 2), y: ptr(f32)):\n"
+        "    i: int @ thread[1] = id()\n"
+        "    partition y as mine @ thread[1] at i:\n"
+        "        group thread[1]:\n"
+        "            if on:\n"
+        "                mine[0] = v.x + v.y\n"
+    )
+    kernel, y = prismc.load(tmp_path / "k.prism").k[1], np.zeros(32, np.float32)
+    for number, on in enumerate((True, np.True_, 1, np.ones(1, np.int32))):
+        kernel(on, np.array([number, 1]), y)
+        assert np.array_equal(y, np.full(32, number + 1.0))
+    for on in (2, -1, 0.5, float("nan"), 2**70):
+        with pytest.raises(RunError, match=r"`on`: .* is no bool"):
+            kernel(on, (1, 2), y)
+    for v in (np.array(1.0), 1.0, (1, 2, 3), "12"):
+        with pytest.raises(RunError, match="`v` is a sequence of 2 f32, not "):
+            kernel(True, v, y)
 
 
 @pytest.mark.parametrize("how", [{"seed": "a"}, {"time_limit": 0}, {"time_limit": float("nan")}])

@@ -163,7 +163,7 @@ def scalar_argument(parameter: Parameter, value: Any) -> Any:
     number = _plain(value)
     if not isinstance(number, bool | int | float):
         raise RunError(f"`{parameter.name}` is one {parameter.dtype}, not {reprlib.repr(value)}")
-    if dtype.kind in "iu" and not _fits(number, dtype):
+    if not _fits(number, dtype):
         raise RunError(f"`{parameter.name}`: {number} is no {parameter.dtype}")
     found = _nearest(number, dtype)
     if found is None:
@@ -184,7 +184,8 @@ def _nearest(number: float, dtype: np.dtype[Any]) -> Any | None:
 
 def vector_argument(parameter: Parameter, value: Any) -> bytes:
     """A vector as the device takes it, of a sequence of its numbers. Raises RunError."""
-    lanes = list(value) if isinstance(value, Sequence | np.ndarray) else []
+    is_listed = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    lanes = list(value) if is_listed else []
     if len(lanes) != parameter.lanes or isinstance(value, str | bytes):
         raise RunError(
             f"`{parameter.name}` is a sequence of {parameter.lanes} {parameter.dtype}, "
@@ -194,7 +195,11 @@ def vector_argument(parameter: Parameter, value: Any) -> bytes:
 
 
 def _fits(number: float, dtype: np.dtype[Any]) -> bool:
-    """Whether a number, which may be infinite or none, is a value of an integer type."""
+    """Whether a number, which may be infinite or none, can be one of a type. Floats are rounded."""
+    if dtype.kind == "b":
+        return number in (0, 1)
+    if dtype.kind == "f":
+        return True
     limits = np.iinfo(dtype)
     return int(limits.min) <= number <= int(limits.max) and number == int(number)
 

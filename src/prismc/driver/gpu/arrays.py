@@ -122,6 +122,8 @@ def describe(name: str, value: Any, stream: int | None) -> DeviceArray:
 def _of_interface(name: str, interface: dict[str, Any], dtype: str) -> DeviceArray:
     if interface["typestr"][0] == ">":
         raise RunError(f"`{name}` is an array of big-endian numbers")
+    if interface.get("mask") is not None:
+        raise RunError(f"`{name}` has a mask, which no kernel takes")
     pointer, is_readonly = interface["data"]
     shape = tuple(interface["shape"])
     stream = interface.get("stream")

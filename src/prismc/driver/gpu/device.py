@@ -190,6 +190,8 @@ class Gpu:
             accepted.add("u8")
         if array.dtype not in accepted:
             raise RunError(f"`{name}` is an array of {parameter.dtype}, not of {array.dtype}")
+        if not array.pointer and 0 not in array.shape:
+            raise RunError(f"`{name}` has no memory: its address is 0")
         if array.is_readonly and not parameter.is_const:
             raise RunError(f"`{name}` is read only, and the kernel may write it")
         if parameter.box and len(array.shape) != len(parameter.box):

@@ -80,9 +80,17 @@ def given_by_name(
     found = given | dict(named)
     kinds = {parameter.name: parameter.kind for parameter in parameters}
     return {
-        name: value.item() if kinds.get(name) == "scalar" and hasattr(value, "item") else value
+        name: _number(value) if kinds.get(name) == "scalar" else value
         for name, value in found.items()
     }
+
+
+def _number(value: Any) -> Any:
+    """The one element of an array; all else as it is, for a launch to refuse."""
+    try:
+        return value.item() if hasattr(value, "item") else value
+    except (ValueError, RuntimeError):  # of NumPy, of PyTorch
+        return value
 
 
 def store_results(kernel: Kernel, given: Mapping[str, Any], outcome: Outcome) -> None:
