@@ -94,7 +94,13 @@ def _arrive_far(frame: Frame, op: mbarrier.MbarrierArrive, place: Expression, te
 
 
 def _expect(frame: Frame, op: mbarrier.MbarrierExpect) -> None:
-    _call(frame, op, "mbarrier_expect", frame.value(op.bytes))
+    """A warp that arrives once waits for its lanes first."""
+    place, test = _place(frame, op.base, op.index), ""
+    call = cpp.call(frame.need("mbarrier_expect"), place, frame.value(op.bytes))
+    if op.is_elected:
+        frame.writer.line("__syncwarp();", op.span, alone=True)
+        test = "if ((threadIdx.x & 31) == 0) "
+    frame.writer.line(f"{test}{call.text};", op.span, alone=True)
 
 
 def _wait(frame: Frame, op: mbarrier.MbarrierWait) -> None:

@@ -28,6 +28,7 @@ from prismc.checker.sync.arms import (
     unit_of,
 )
 from prismc.checker.sync.conflicts import Conflict, Conflicts
+from prismc.checker.sync.coverage import Queue, threads_in
 from prismc.checker.sync.edit import Edits, edited
 from prismc.checker.sync.graph import (
     Access,
@@ -45,6 +46,7 @@ from prismc.checker.sync.graph import (
 from prismc.checker.sync.place import asked_barriers
 from prismc.checker.sync.plan import Position, Where
 from prismc.checker.sync.split import Loads, Peers, Phase, SplitBarrier, arrive_at, await_at
+from prismc.checker.sync.units import accesses_of
 from prismc.checker.sync.verify import verify
 from prismc.checker.sync.waits import is_tried, unfinished
 from prismc.hardware.groups import BLOCK
@@ -336,6 +338,7 @@ class _Planner:
                 other.earlier == pair.later and self._left.bring_passes(other) for other in pairs
             ),
             loads=loads,
+            by_warp=_by_warp(arms[0], loads),
             is_wide=pair.is_wide,
             peers=Peers(name="mbarriers of other blocks", span=span) if arrives_far else None,
         )
@@ -344,6 +347,16 @@ class _Planner:
         """The units of threads that have a barrier of their own: blocks, in code of several."""
         units, block = place.region.units, self._graph.block
         return groups_of(units, BLOCK, block) if place.region.has_whole(block) else units
+
+
+def _by_warp(arm: Region, loads: Collection[Queue]) -> bool:
+    """Whether loads are issued by first lanes of warps alone: these can arrive for their warps."""
+    found = [access for access in accesses_of((arm,)) if access.queue in loads]
+    return bool(found) and all(
+        thread % WARP_THREADS == 0
+        for access in found
+        for thread in threads_in(access.footprint.threads)
+    )
 
 
 def _may_split(place: Place) -> bool:

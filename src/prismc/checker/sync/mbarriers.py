@@ -171,7 +171,7 @@ def _arrivals(barrier: SplitBarrier) -> int:
 
 def arrives_by_warp(barrier: SplitBarrier) -> bool:
     """Whether one lane of each warp arrives for its warp."""
-    counts = barrier.of_copies or barrier.loads
+    counts = barrier.of_copies or (barrier.loads and not barrier.by_warp)
     return are_warps(barrier.arrivers) and not counts
 
 

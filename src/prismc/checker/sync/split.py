@@ -72,7 +72,8 @@ class SplitBarrier(Record):
     arrival. With `of_copies` a thread's arrival comes when its copies until then are complete (PTX
     ISA, "cp.async.mbarrier.arrive"); it orders nothing else that the thread did, except that the
     thread has passed its waits before. With `before_copies` the waiters issue such copies next.
-    With `loads` the arrivals say how many bytes come, and all of them have to. The units of one
+    With `loads` the arrivals say how many bytes come, and all of them have to; `by_warp` tells that
+    only first lanes of warps issue them. The units of one
     that `is_wide` are blocks of a cluster: arrivals, or what loads bring, reach all of them;
     `peers` is the memory of other blocks as far as arrivals touch it. One with `is_named` may be a
     hardware barrier: both sides are whole warps, and one phase is over before the next begins. One
@@ -95,6 +96,7 @@ class SplitBarrier(Record):
     is_named: bool = False
     meets: bool = False
     is_cluster: bool = False
+    by_warp: bool = False
 
     @property
     def arriving(self) -> int:

@@ -295,7 +295,10 @@ def _at_mbarrier(frame: Frame, operation: SyncOperation) -> Op:
                 array=frame.loads[1], indices=(zero,), results=(Value(UINT),), span=at
             )
             count = frame.builder.add(counted).result
-            return MbarrierExpect(base=base, index=index, bytes=count, number=number, span=at)
+            return MbarrierExpect(
+                base=base, index=index, bytes=count, number=number,
+                is_elected=operation.lanes > 0, span=at,
+            )  # fmt: skip
         case _:
             parity = turned_parity(frame, mbarrier, operation, _waits_at(frame, operation.barrier))
             wait = MbarrierWait(

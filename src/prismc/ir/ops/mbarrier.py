@@ -49,13 +49,15 @@ class MbarrierArrive(Op):
 
 
 class MbarrierExpect(Op):
-    """The thread arrives, and `bytes` more have to come before the phase is complete."""
+    """The thread arrives, and `bytes` more have to come before the phase is complete; with
+    `is_elected` the warp's first lane does, after all lanes."""
 
     spelling = "mbarrier.expect"
     base: Value
     index: Value
     bytes: Value
     number: int
+    is_elected: bool = False
 
 
 class MbarrierWait(Op):
