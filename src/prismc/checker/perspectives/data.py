@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 
 from prismc.checker.perspectives.aliases import Name, Roots, pointer_variables
 from prismc.checker.perspectives.errors import (
-    ClaimElsewhere,
-    ClaimTwice,
-    Hidden,
     IndexWithoutDestination,
     LazyCollective,
     NoSuchUnit,
     UnsettledLoad,
     WideBroadcast,
+)
+from prismc.checker.perspectives.narrow_errors import (
+    ClaimElsewhere,
+    ClaimTwice,
+    Hidden,
 )
 from prismc.checker.perspectives.scope import Claimed, Frame, Hiding, Scope
 from prismc.checker.types import typed

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prismc.checker.perspectives.errors import MappedElsewhere
+from prismc.checker.perspectives.narrow_errors import (
+    MappedElsewhere,
+)
 from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType
 from prismc.checker.types.walk import expressions_in, statement_operands, statements_in

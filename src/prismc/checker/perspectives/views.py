@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from prismc.checker.perspectives.aliases import names_in
 from prismc.checker.perspectives.data import Data
-from prismc.checker.perspectives.errors import NarrowElsewhere, NarrowTarget, OffsetVaries
+from prismc.checker.perspectives.narrow_errors import (
+    NarrowElsewhere,
+    NarrowTarget,
+    OffsetVaries,
+)
 from prismc.checker.perspectives.scope import Scope, source_of
 from prismc.checker.types import typed
 from prismc.checker.types.narrowing import NarrowKind

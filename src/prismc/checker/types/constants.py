@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from prismc.checker.names.symbols import Symbol
 from prismc.checker.types import typed
-from prismc.checker.types.context import Program
-from prismc.checker.types.errors import (
+from prismc.checker.types.constant_errors import (
     BadDefine,
     ConstantNeedsItself,
 )
+from prismc.checker.types.context import Program
 from prismc.checker.types.function import FunctionElaborator
 from prismc.checker.types.model import BOOLEAN, LiteralType, ScalarType
 from prismc.checker.types.numbers import Number, fits

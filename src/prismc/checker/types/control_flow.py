@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from prismc.checker.types import typed
+from prismc.checker.types.constant_errors import (
+    CounterLeavesType,
+    TooManyExpansions,
+    ZeroStep,
+)
 from prismc.checker.types.context import UNKNOWN, is_boolean, is_refused
 from prismc.checker.types.declarations import Made
-from prismc.checker.types.errors import CounterLeavesType, TooManyExpansions, ZeroStep
 from prismc.checker.types.model import BOOLEAN, INT, LiteralType, ScalarType, Type
 from prismc.checker.types.numbers import fits
 from prismc.checker.types.show import show

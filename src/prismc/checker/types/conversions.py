@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from prismc.checker.types import typed
+from prismc.checker.types.constant_errors import (
+    NotConstant,
+)
 from prismc.checker.types.context import Context, default_type, is_boolean, is_refused
 from prismc.checker.types.errors import (
     AsyncAccess,
@@ -10,7 +13,6 @@ from prismc.checker.types.errors import (
     ConditionNotBool,
     LiteralDoesNotFit,
     NotAnInteger,
-    NotConstant,
     TypeMismatch,
 )
 from prismc.checker.types.model import (

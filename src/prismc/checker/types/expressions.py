@@ -11,13 +11,15 @@ from prismc.checker.types.call_errors import (
     NoSingleValue,
 )
 from prismc.checker.types.calls import Calls
+from prismc.checker.types.constant_errors import (
+    IndexOutOfRange,
+    SlotNeedsConstant,
+)
 from prismc.checker.types.context import Binding, Unknown, is_refused
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.errors import (
-    IndexOutOfRange,
     NotAValue,
     NotIndexable,
-    SlotNeedsConstant,
     UnknownMember,
     WrongIndexCount,
 )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from prismc.checker.types import typed
+from prismc.checker.types.constant_errors import (
+    ConstantDivisionByZero,
+    ShiftOutOfRange,
+)
 from prismc.checker.types.context import UNKNOWN, is_refused
 from prismc.checker.types.errors import (
-    ConstantDivisionByZero,
     LiteralDoesNotFit,
     OperandsDiffer,
     OperatorNotForType,
-    ShiftOutOfRange,
     TypeMismatch,
 )
 from prismc.checker.types.fold import (

@@ -13,11 +13,13 @@ from prismc.checker.types.call_errors import (
     ExitOutsideLoop,
     UnusedValue,
 )
+from prismc.checker.types.constant_errors import (
+    StaticAssertFailed,
+)
 from prismc.checker.types.context import is_boolean, is_refused
 from prismc.checker.types.declarations import Declarations, Made
 from prismc.checker.types.errors import (
     CountsDiffer,
-    StaticAssertFailed,
 )
 from prismc.checker.types.formats import FormatError, printf_text
 from prismc.checker.types.model import (
