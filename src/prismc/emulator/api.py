@@ -24,7 +24,7 @@ from prismc.emulator.ptx.parser import parse_module
 from prismc.emulator.ptx.tree import Function, Module
 from prismc.emulator.schedule import Plan
 from prismc.emulator.speculation import suspects
-from prismc.emulator.timer import InstructionLimit
+from prismc.emulator.timer import InstructionLimit, TimeLimit
 from prismc.hardware.targets import TARGETS, Target
 from prismc.source.record import Record
 
@@ -137,9 +137,9 @@ def run_ptx(
     recorder = OriginRecorder(loads)
     try:
         once(recorder, None)
-    except TooManyOrigins:
+        return once(UsedOnly(recorder.used()), None)
+    except (TooManyOrigins, TimeLimit):
         return result
-    return once(UsedOnly(recorder.used()), None)
 
 
 def _run(
