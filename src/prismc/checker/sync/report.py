@@ -25,6 +25,7 @@ from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
 from prismc.checker.sync.split import LoadPhase, Loads
+from prismc.checker.sync.tiles import shared_element
 from prismc.checker.sync.units import Apart, conflicts_of_units
 from prismc.checker.sync.verify import Verdict
 from prismc.diagnostics.problem import Problem, Related
@@ -135,14 +136,14 @@ def report_overlaps(
         access
         for access in graph.accesses
         if access.kind is AccessKind.WRITE
-        and access.views
+        and (access.views or _is_of_map(access))
         and not access.for_engines
         and _overlaps_at_once(access, conflicts)
     ]
     for access in overlapping:
-        if access.views[-1].view[-1] not in told:
+        if not access.views or access.views[-1].view[-1] not in told:
             sink.report(_overlap(access, _own_overlap(access, conflicts)))
-    told.update(access.views[-1].view[-1] for access in overlapping)
+    told.update(access.views[-1].view[-1] for access in overlapping if access.views)
     for barrier in barriers:
         for reason in barrier.reasons:
             if _is_own_edge(reason) and not _overlaps_at_once(reason.later, conflicts):
@@ -179,14 +180,26 @@ def _own_overlap(access: Access, conflicts: Conflicts) -> Meeting:
 def _overlap(access: Access, meeting: Meeting) -> OverlappingPieces:
     first, second = two_threads(*meeting.classes[0])
     is_whole = not access.footprint.common
+    element = str(meeting.element) if is_whole else f"{meeting.element} of a piece"
     return OverlappingPieces(
         at=access.at,
         root=_root(access),
         first=first,
         second=second,
-        element=str(meeting.element) if is_whole else f"{meeting.element} of a piece",
+        element=element if access.footprint.tile is None else _of_box(access, first, second),
         related=_pieces_of(access),
     )
+
+
+def _of_box(access: Access, first: int, second: int) -> str:
+    """The element of a tensor that two threads touch."""
+    places, is_whole = shared_element(access.footprint, first, second)
+    element = f"[{', '.join(map(str, places))}]"
+    return element if is_whole else f"{element} of a tile"
+
+
+def _is_of_map(access: Access) -> bool:
+    return all(root.is_map for root in access.roots)
 
 
 def _pieces_of(access: Access) -> tuple[Related, ...]:

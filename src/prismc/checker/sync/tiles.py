@@ -99,6 +99,27 @@ def common_element(
     return None
 
 
+def shared_element(footprint: Footprint, first: int, second: int) -> tuple[tuple[int, ...], bool]:
+    """The known part of an element that two threads' boxes have in common, innermost number last,
+    and whether that is all of it."""
+    tile = footprint.tile
+    assert tile is not None, "boxes have rows"
+    sizes = (footprint.lanes, *tile.sizes)
+    found: tuple[int, ...] = (0,) * len(sizes)
+    is_whole = all(len(form) == (ONE in form) for form in _all_places(footprint, tile))
+    for mine, other in product(footprint.points, repeat=2):
+        if mine.threads >> first & other.threads >> second & 1:
+            own = tuple((_at(place, ONE, first), 0) for place in places_of(mine, tile))
+            away = tuple((_at(place, ONE, second), 0) for place in places_of(other, tile))
+            found = _meet(own, away, 0, sizes) or found
+    return found[::-1], is_whole
+
+
+def _all_places(footprint: Footprint, tile: Tile) -> Iterator[Form]:
+    for point in footprint.points:
+        yield from places_of(point, tile)
+
+
 # Where a box begins in one dimension: for the first block, and what each block adds.
 _Start = tuple[int, int]
 

@@ -1,15 +1,15 @@
 """Conflicts between the units of a region: threads that no barrier in the region brings together.
 
-Stores go through narrowings, so each unit is taken to keep to its own piece; atomic updates and raw
-text need no narrowing. What they touch in code of a `group`, other units may touch at the same
-time: their order needs a barrier of the code around the group. Of accesses through one view only
-those are told whose pieces meet for certain.
+Stores go through narrowings, so each unit is taken to keep to its own piece; atomic updates, tensor
+copies and raw text need no narrowing. What they touch in code of a `group`, or in an arm, other
+units may touch at the same time: their order needs a barrier of the code around. Of accesses
+through one view only those are told whose pieces meet for certain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 
 from prismc.checker.sync.conflicts import Conflicts, is_hazard
 from prismc.checker.sync.graph import (
@@ -61,6 +61,7 @@ def _inside(
         if isinstance(node, Region):
             yield from _region(node, around, loops, conflicts)
         elif isinstance(node, Arms):
+            yield from _side_by_side(node, around, conflicts)
             for arm in node.regions:
                 yield from _region(arm, around, loops, conflicts)
         else:
@@ -82,6 +83,23 @@ def _region(
             if second.kind is AccessKind.READ or second.number > first.number:
                 yield from _pair(region, around, first, second, loops, conflicts)
     yield from _inside(region.body, region, loops, conflicts)
+
+
+def _side_by_side(arms: Arms, around: Region, conflicts: Conflicts) -> Iterator[Apart]:
+    """What different arms touch of the array of a tensor map: nothing claims it for one of them."""
+    for one, other in combinations(arms.regions, 2):
+        for first, second in product(accesses_in(one), accesses_in(other)):
+            is_of_maps = _is_of_map(first) and _is_of_map(second)
+            if not is_of_maps or not is_hazard(first.kind, second.kind):
+                continue
+            if share_view(first, second) or first.roots != second.roots:
+                continue
+            if conflicts.meeting(first, second, (), around.units).classes:
+                yield Apart(region=other, around=around, first=first, second=second)
+
+
+def _is_of_map(access: Access) -> bool:
+    return all(root.is_map for root in access.roots)
 
 
 def _statement(step: Step, around: Region, conflicts: Conflicts) -> Iterator[Apart]:
