@@ -133,3 +133,10 @@ def _sets(body: _Body, variable: typed.Variable) -> bool:
         for statement in statements_in(body)
         for place in places_of(statement)
     )
+
+
+def only_statement(body: tuple[typed.Statement, ...]) -> typed.Statement | None:
+    """The one statement of a body, be it what a `static if` has taken."""
+    while len(body) == 1 and isinstance(body[0], typed.Block):
+        body = body[0].body
+    return body[0] if len(body) == 1 else None

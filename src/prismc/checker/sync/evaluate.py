@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import invert, sub
 
-from prismc.checker.sync.definitions import Definitions
+from prismc.checker.sync.definitions import Definitions, only_statement
 from prismc.checker.sync.forms import (
     BLOCK_WIDE,
     GRID_WIDE,
-    ONE,
     Atom,
     Coefficient,
     Form,
@@ -23,11 +22,10 @@ from prismc.checker.sync.forms import (
     constant,
     is_uniform,
     known,
-    least,
-    natural_if,
+    natural_value_if,
     plus,
     scaled,
-    show_form,
+    show_operand,
     symbol,
     width_of,
 )
@@ -165,7 +163,11 @@ class Evaluator:
         return self._atoms.get((parameter.id,))
 
     def inner(self, atom: Atom) -> Form:
-        """A symbol of a callee's body: nobody else has its value, nor does the next call of it."""
+        """A symbol of a callee's body: nobody else has its value, nor does the next call of it. The
+        index of the block is the caller's, too."""
+        is_block = atom.origin is not None and atom.origin.operation == "block"
+        if is_block and atom.width == BLOCK_WIDE * self._blocks:
+            return self._instances()
         return self._symbol(
             atom.name, ("inner", atom), 0, (), natural_if=atom.natural_if, below=atom.below
         )
@@ -266,7 +268,7 @@ class Evaluator:
             definition.loops,
             step=1 if step is None else step,
             is_regular=step is not None,
-            natural_if=_natural_if(start) if step is None else None,
+            natural_if=natural_value_if(start) if step is None else None,
             origin=None if start is None or by is None else Origin("range", (start, by)),
         )
 
@@ -430,12 +432,12 @@ class Evaluator:
         atoms = {atom: None for form in (left, right) for product in form for atom in product}
         key = (sign, frozenset(left.items()), frozenset(right.items()))
         loops = dict.fromkeys(loop for atom in atoms for loop in atom.loops)
-        needed = _natural_if(left)
+        needed = natural_value_if(left)
         if sign in ("/", ">>") and needed is not None:
-            of_right = _natural_if(right)
+            of_right = natural_value_if(right)
             needed = None if of_right is None else needed | of_right
         return self._symbol(
-            f"({_operand(left)} {sign} {_operand(right)})",
+            f"({show_operand(left)} {sign} {show_operand(right)})",
             key,
             min((atom.width for atom in atoms), default=GRID_WIDE),
             tuple(loops),
@@ -469,7 +471,7 @@ class Evaluator:
     def _inlined(self, call: typed.Call, counters: Counters) -> Form | None:
         """The result of an expression function that is one `return`."""
         body = self._bodies.get(call.callee.symbol)
-        statement = None if body is None else _only_statement(body.statements)
+        statement = None if body is None else only_statement(body.statements)
         if not isinstance(statement, typed.Return) or len(statement.values) != 1:
             return None
         values = [self._form(argument, counters) for argument in call.arguments]
@@ -479,20 +481,3 @@ class Evaluator:
         for parameter in parameters:
             del self._bound[parameter]
         return result
-
-
-def _only_statement(body: tuple[typed.Statement, ...]) -> typed.Statement | None:
-    """The one statement of a body, be it what a `static if` has taken."""
-    while len(body) == 1 and isinstance(body[0], typed.Block):
-        body = body[0].body
-    return body[0] if len(body) == 1 else None
-
-
-def _natural_if(form: Form | None) -> frozenset[Atom] | None:
-    """The symbols that must not be negative for a value not to be; None if that is not enough."""
-    return None if form is None or least(form.get(ONE, 0)) < 0 else natural_if(form)
-
-
-def _operand(form: Form) -> str:
-    shown = show_form(form)
-    return f"({shown})" if len(form) > 1 else shown

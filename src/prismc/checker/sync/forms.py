@@ -191,3 +191,13 @@ def _show_term(monomial: Monomial, coefficient: Coefficient) -> str:
         return names if coefficient == 1 else f"{coefficient}*{names}"
     threads = f"[{coefficient[0]}, {coefficient[1]}, .. {coefficient[-1]}]"
     return f"{threads}*{names}" if names else threads
+
+
+def natural_value_if(form: Form | None) -> frozenset[Atom] | None:
+    """The symbols that must not be negative for a value not to be; None if that is not enough."""
+    return None if form is None or least(form.get(ONE, 0)) < 0 else natural_if(form)
+
+
+def show_operand(form: Form) -> str:
+    shown = show_form(form)
+    return f"({shown})" if len(form) > 1 else shown

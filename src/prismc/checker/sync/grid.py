@@ -82,9 +82,11 @@ def _of_tensor(earlier: Access, later: Access, block: Atom | None) -> Iterator[C
     is taken to be meant for a single block. Boxes that each block moves once, at places that differ
     by known numbers, are taken for pieces of its own tile unless they certainly meet."""
     first, second = earlier.footprint, later.footprint
-    if block is None or are_apart(first, second, _Blocks(block)):
+    if block is None and all(map(_is_for_one_block, (first, second))):
         return
-    found = common_element(first, second, block)
+    if are_apart(first, second, _Blocks(block)):
+        return
+    found = None if block is None else common_element(first, second, block)
     witness = None
     if found is not None:
         witness = Witness(first=found[0], second=found[1], element=found[2], stride=0)
@@ -95,10 +97,23 @@ def _of_tensor(earlier: Access, later: Access, block: Atom | None) -> Iterator[C
         yield Clash(earlier=earlier, later=later, witness=witness, in_pieces=False)
 
 
+def _is_for_one_block(footprint: Footprint) -> bool:
+    """Whether the places depend on arguments and counters of loops alone."""
+    atoms = (atom for point in footprint.points for each in point.form for atom in each)
+    return bool(footprint.points) and all(map(_is_of_arguments, atoms))
+
+
+def _is_of_arguments(atom: Atom) -> bool:
+    if atom.width >= GRID_WIDE or atom.origin is None:
+        return atom.width >= GRID_WIDE or atom.step != 0
+    inner = (one for form in atom.origin.operands for each in form for one in each)
+    return bool(atom.origin.operands) and all(map(_is_of_arguments, inner))
+
+
 class _Blocks(Numbers):
     """What is known of symbols that two different blocks read."""
 
-    def __init__(self, block: Atom) -> None:
+    def __init__(self, block: Atom | None) -> None:
         self._block = block
 
     def is_same(self, atom: Atom) -> bool:
