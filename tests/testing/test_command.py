@@ -87,6 +87,30 @@ def test_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     assert failed == list(FAULTS)
 
 
+def test_junit_has_the_files_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    """The format is that of Jenkins' junit-10.xsd: an element `error` for what has not run."""
+    Path("good.prism").write_text('test "yes":\n    assert 1 + 1 == 2\n')
+    Path("broken.prism").write_text("kernel oops(\n\nkernel too(\n")
+    for files in (["broken.prism"], ["broken.prism", "good.prism"]):
+        assert prismc(["test", "--junit", "r.xml", *files]) == 1
+        suites = ElementTree.parse("r.xml").getroot()
+        assert [suite.get("name") for suite in suites] == files
+        assert [suite.get("errors") for suite in suites] == ["1", "0"][: len(files)]
+        (error,) = suites.iter("error")
+        assert (error.get("message") or "").startswith("error[P0116]: `(` is never closed")
+    capsys.readouterr()
+
+
+def test_a_fault_in_a_file_of_another_alphabet_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("ünï cödé.prism").write_text(_all())
+    assert prismc(["test", "ünï cödé.prism"]) == 1
+    shown = capsys.readouterr().out
+    assert "--> ünï cödé.prism:" in shown
+    assert "\\303" not in shown
+
+
 def test_json_and_choice(capsys: pytest.CaptureFixture[str]) -> None:
     Path("all.prism").write_text(_all())
     assert prismc(["test", "-k", "WRONG", "--format", "json", "--schedules", "1"]) == 1

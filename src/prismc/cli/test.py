@@ -20,6 +20,7 @@ from prismc.cli.options import (
     schedules_option,
 )
 from prismc.cli.render import progress, show_problems, write
+from prismc.diagnostics.problem import Severity
 from prismc.driver.inputs import root_files
 from prismc.driver.session import Session
 from prismc.hardware.targets import DEFAULT_TARGET, TARGETS
@@ -102,6 +103,8 @@ class _Testing:
         )
         show_problems(session, shown, sys.stderr)
         if not cases:
+            if options["junit"] and session.problems:
+                self._save(options["junit"], junit([], self._errors()))
             return session.exit_code or self._nothing()
         if options["lists"]:
             write(sys.stdout, "".join(f"{case.file.name}: {case.name}\n" for case in cases))
@@ -113,9 +116,20 @@ class _Testing:
         else:
             write(sys.stdout, summary(results, time.monotonic() - start))
         if options["junit"]:
-            self._save(options["junit"], junit(results))
+            self._save(options["junit"], junit(results, self._errors()))
         failed = not all(verdict.is_passed for _, verdict in results)
         return max(session.exit_code, int(failed))
+
+    def _errors(self) -> dict[str, list[str]]:
+        """The errors of programs as text, by the files that they are in."""
+        from prismc.diagnostics.text import render_problems
+
+        found: dict[str, list[str]] = {}
+        for problem in self.session.problems:
+            if problem.severity is Severity.ERROR and problem.at.file:
+                text = render_problems([problem], self.session.files)
+                found.setdefault(problem.at.file, []).append(text)
+        return found
 
     def _is_wanted(self, case: Case) -> bool:
         wanted: str = self.options["wanted"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,6 +11,8 @@ from prismc.driver.testing.collect import Case
 from prismc.driver.testing.run import Verdict
 
 Results = Sequence[tuple[Case, Verdict]]
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def line_of(case: Case, verdict: Verdict) -> str:
@@ -49,15 +52,22 @@ def record_of(results: Results) -> dict[str, Any]:
     }
 
 
-def junit(results: Results) -> bytes:
-    """All verdicts as JUnit XML: a suite for each file."""
+def junit(results: Results, errors: Mapping[str, Sequence[str]]) -> bytes:
+    """All verdicts as JUnit XML: a suite for each file. `errors` are those that keep files from
+    being tested, by the file that each is in; they stand there as a test which has not run."""
     root = ElementTree.Element("testsuites", name="prismc")
+    for file, texts in errors.items():
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=_xml(file), tests="1", failures="0", errors="1", time="0.000"
+        )
+        entry = ElementTree.SubElement(suite, "testcase", classname=_xml(file), name="check")
+        _tell(entry, "error", "\n".join(texts))
     for file in dict.fromkeys(case.file.name for case, _ in results):
         own = [(case, verdict) for case, verdict in results if case.file.name == file]
         suite = ElementTree.SubElement(
             root,
             "testsuite",
-            name=file,
+            name=_xml(file),
             tests=str(len(own)),
             failures=str(sum(not verdict.is_passed for _, verdict in own)),
             errors="0",
@@ -74,17 +84,22 @@ def _add_case(suite: ElementTree.Element, case: Case, verdict: Verdict) -> None:
     entry = ElementTree.SubElement(
         suite,
         "testcase",
-        classname=case.file.name,
-        name=case.name,
+        classname=_xml(case.file.name),
+        name=_xml(case.name),
         time=f"{verdict.seconds:.3f}",
     )
     for failure in verdict.failures:
-        head = failure.strip().partition("\n")[0]
-        ElementTree.SubElement(entry, "failure", message=_xml(head)).text = _xml(failure)
+        _tell(entry, "failure", failure)
     if verdict.printed:
         ElementTree.SubElement(entry, "system-out").text = _xml(verdict.printed)
 
 
+def _tell(entry: ElementTree.Element, kind: str, text: str) -> None:
+    """What is at fault, under its first line."""
+    head = text.strip().partition("\n")[0]
+    ElementTree.SubElement(entry, kind, message=_xml(head)).text = _xml(text)
+
+
 def _xml(text: str) -> str:
-    """Text without the characters that XML 1.0 cannot hold."""
-    return "".join(c if c in "\t\n\r" or c >= " " else "�" for c in text)
+    """Text without the characters that XML 1.0 cannot hold (2.2, "Characters")."""
+    return _NO_XML.sub("\ufffd", text)

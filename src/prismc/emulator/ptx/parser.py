@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from prismc.emulator.ptx.body import BodyParser
 from prismc.emulator.ptx.cursor import Cursor
 from prismc.emulator.ptx.lexer import tokens_of
@@ -14,6 +16,7 @@ _NUMBERED_LIMITS = frozenset(
      ".maxclusterrank", ".abi_preserve", ".abi_preserve_control"}
 )  # fmt: skip
 _PLAIN_LIMITS = frozenset({".explicitcluster", ".noreturn", ".blocksareclusters", ".unique"})
+_OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
 def parse_module(text: str, name: str = "<ptx>") -> Module:
@@ -100,7 +103,7 @@ class _ModuleParser:
 
     def _file(self) -> None:
         index = self.cursor.integer()
-        self.files[index] = self.cursor.take().strip('"')
+        self.files[index] = _text(self.cursor.take())
         while self.cursor.accept(","):
             self.cursor.integer()
 
@@ -183,3 +186,9 @@ class _ModuleParser:
             if not self.cursor.accept(","):
                 break
         return tuple(found)
+
+
+def _text(quoted: str) -> str:
+    """What a string holds; compilers write what is not ASCII as octal escapes of its bytes."""
+    octets = _OCTAL.sub(lambda match: bytes([int(match[1], 8) & 0xFF]), quoted[1:-1].encode())
+    return octets.decode(errors="replace")
