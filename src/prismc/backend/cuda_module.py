@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from prismc.ir.conditions import Condition
 from prismc.source.record import Record, Value
 from prismc.source.resources import portable_name
@@ -70,6 +72,7 @@ class CudaModule(Record):
     files: tuple[str, ...]
 
 
+@cache
 def spell_file(name: str) -> str:
     """The spelling of a Prism file name inside `#line N "..."`.
 

@@ -111,7 +111,6 @@ def _inside(
     checked: CheckedProgram, functions: Mapping[str, Function], symbol: str
 ) -> dict[str, int]:
     """The operations of a function and of those that it calls: how many of each kind."""
-    from prismc.checker.types.walk import calls_in
 
     reached, waiting = {symbol: None}, [symbol]
     titles: dict[str, int] = {}
@@ -120,7 +119,7 @@ def _inside(
         for operation in functions[current].operations if current in functions else ():
             titles[operation.title] = titles.get(operation.title, 0) + 1
         body = checked.program.bodies.get(current)
-        for call in calls_in(body.statements) if body is not None else ():
+        for call in body.calls if body is not None else ():
             if call.callee.symbol not in reached:
                 reached[call.callee.symbol] = None
                 waiting.append(call.callee.symbol)

@@ -43,6 +43,8 @@ class Perspective(NamedTuple):
 
     def meet(self, other: Perspective) -> Perspective:
         """The broadest perspective that is not broader than either: how often a mix varies."""
+        if self is other:  # most are constants of this module
+            return self
         if self.level != other.level:
             return min(self, other, key=lambda p: p.level)
         return Perspective(self.level, gcd(self.size, other.size))

@@ -143,7 +143,7 @@ class Op(Record):
 
         Nested regions are left alone.
         """
-        if not values or not any(value in values for value in self.operands):
+        if not values or values.keys().isdisjoint(self.operands):
             return self
         changes: dict[str, object] = {}
         for name, role in self.operand_fields:
@@ -247,10 +247,17 @@ class Module(Record):
 
 def walk(region: Region) -> Iterator[Op]:
     """Every operation of a region and of the regions nested in it, in the order of the text."""
+    found: list[Op] = []
+    _gather(region, found)
+    return iter(found)
+
+
+# A list, since an operation that goes up through a generator for each level costs more.
+def _gather(region: Region, found: list[Op]) -> None:
     for op in region.ops:
-        yield op
+        found.append(op)
         for nested in op.regions:
-            yield from walk(nested)
+            _gather(nested, found)
 
 
 def clone(region: Region, values: dict[Value, Value]) -> Region:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.plan import Deed, Edge, SyncOperation, Where
 from prismc.checker.types import typed
-from prismc.checker.types.walk import statements_in
 from prismc.hardware.primitives import PRIMITIVES
 from prismc.lsp.analysis import Analysis
 from prismc.lsp.facts import FileFacts
@@ -48,7 +47,7 @@ def planned(
         plan = facts.checked.plan.instances.get(body.instance.symbol)
         if plan is None or not plan.operations:
             continue
-        spans = {statement.id: statement.span for statement in statements_in(body.statements)}
+        spans = {statement.id: statement.span for statement in body.all_statements}
         for operation in plan.operations:
             span = spans.get(operation.position.anchor)
             if span is not None and span.file == facts.module.file:

@@ -16,7 +16,6 @@ from prismc.checker.types.walk import (
     expressions_in,
     places_of,
     statement_operands,
-    statements_in,
 )
 from prismc.frontend import ast
 from prismc.frontend.walk import children, walk
@@ -150,7 +149,7 @@ def forget_facts() -> None:
 def variables_of(body: typed.Body) -> Iterator[typed.Variable]:
     """The parameters and all that the body declares, in the order of the text."""
     yield from body.instance.parameters
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         yield from declared_by(statement)
 
 
@@ -183,7 +182,7 @@ def _facts_in(body: typed.Body) -> Iterator[Fact]:
 
 def _values_in(body: typed.Body) -> Iterator[Valued]:
     yield from variables_of(body)
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         yield from places_of(statement)
         for operand in statement_operands(statement):
             yield from expressions_in(operand)

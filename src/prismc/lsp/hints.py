@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from prismc.checker.types import typed
-from prismc.checker.types.walk import statements_in
 from prismc.lsp.barriers import planned
 from prismc.lsp.documents import Document, View
 from prismc.lsp.facts import FileFacts, facts_of
@@ -48,7 +47,7 @@ def _inferred(document: Document, view: View, facts: FileFacts) -> Iterator[type
     """Types and perspectives of names declared by `:=`."""
     seen: set[int] = set()
     for body in facts.bodies:
-        for statement in statements_in(body.statements):
+        for statement in body.all_statements:
             for variable in _declared(statement, view.analysis.root.text):
                 moved = view.shift.to_new(variable.span.end)
                 if variable.span.end not in seen and moved is not None:

@@ -225,8 +225,7 @@ def _types_of(module: Module) -> tuple[frozenset[Scalar], tuple[VectorType, ...]
     """The scalars of the module, and its vectors in the order of the text."""
     scalars: set[Scalar] = set()
     vectors: dict[VectorType, None] = {}
-    for value in _values(module):
-        held = value.type
+    for held in {id(value.type): value.type for value in _values(module)}.values():
         inner = held.element if isinstance(held, ArrayType | PointerType) else held
         if isinstance(inner, VectorType):
             vectors[inner] = None

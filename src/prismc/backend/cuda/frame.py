@@ -69,7 +69,7 @@ class Frame:
             return True
         if len(op.results) == 1 and op.result in self.inlining.inlined:
             return True
-        has_variable = any(result in self.variables for result in op.results)
+        has_variable = not self.variables.keys().isdisjoint(op.results)
         return bool(op.results) and not has_variable and is_droppable(op)
 
     def keep_expression(self, op: Op) -> None:

@@ -73,7 +73,7 @@ class _Planner:
         self.zeroed: set[Value] = set()
         self.absorbed: set[Op] = set()
         self._sites = sites
-        self._weights: dict[Value, int] = {}
+        self._weights: dict[Value, int] = {}  # of inlined values
         # Loads that are not yet part of a statement, with what they read.
         self._pending: dict[Value, Effect] = {}
         # Inlined values whose expressions contain loads.
@@ -141,10 +141,11 @@ class _Planner:
             outside = site.path[:-1]
             is_light = weight <= _HEADER_LIMIT and is_pure(op) and not self._contains_loads(op)
             return is_light and _loops(outside) == _loops(self._sites.births[value].path)
-        return site.loops() == self._sites.births[value].loops()
+        born = self._sites.births[value]
+        return site.path is born.path or site.loops() == born.loops()
 
     def _weight(self, values: tuple[Value, ...]) -> int:
-        return sum(self._weights.get(value, 0) for value in values if value in self.inlined)
+        return sum([self._weights.get(value, 0) for value in values])
 
     def _parts(self, op: Op) -> tuple[Value, ...]:
         """The values that the expression of `op` is written with."""
@@ -183,7 +184,7 @@ class _Planner:
     def _settle_loads(self, op: Op) -> None:
         """Give a variable to each load that would move over what `op` writes; forget those that
         are part of statements by now."""
-        if op.regions:
+        if op.regions or not self._pending:
             return
         start = self._sites.starts[op]
         effects = effects_of(op)
@@ -194,6 +195,7 @@ class _Planner:
             elif statement.position > start.position and _disturbs(effects, reads):
                 del self._pending[value]
                 self.inlined.discard(stays)
+                self._weights.pop(stays, None)
 
     def _statement_of(self, value: Value) -> tuple[Site, Value]:
         """The start of the statement that the inlined load `value` is written in, as known so far,

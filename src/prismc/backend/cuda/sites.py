@@ -132,13 +132,18 @@ class _Finder:
 
     def _plain(self, op: Op, path: Path) -> None:
         copies = _count_of_copies(op)
-        for number, value in enumerate(op.operands):
-            self._use(value, op, self._at(0 if number < copies else _READS, path))
-        self.ends[op] = self._at(_ENTERS, path)
+        for value in op.operands[:copies]:
+            self._use(value, op, self.starts[op])
+        if len(op.operands) > copies:
+            use = Use(op, self._at(_READS, path))
+            for value in op.operands[copies:]:
+                self.uses[value].append(use)
+        end = self.ends[op] = self._at(_ENTERS, path)
         first_copy = len(op.results) - copies
-        for number, result in enumerate(op.results):
-            site = self._at(_ENTERS if number < first_copy else _COPIES, path)
-            self.born(result, site, op)
+        for result in op.results[:first_copy]:
+            self.born(result, end, op)
+        for result in op.results[first_copy:]:
+            self.born(result, self._at(_COPIES, path), op)
 
     def _if(self, op: If, path: Path) -> None:
         self._use(op.condition, op, self._at(_READS, path))

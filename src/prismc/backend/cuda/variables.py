@@ -246,7 +246,9 @@ class _Liveness:
             inside = self._sites.births[value].path
             last = -1
             for use in self._uses_of(value):
-                last = max(last, use.position, *(self._loop_ends(use.path, inside)))
+                last = max(last, use.position)
+                if use.path is not inside:
+                    last = max(last, *self._loop_ends(use.path, inside))
             self._last[value] = last
         return self._last[value]
 

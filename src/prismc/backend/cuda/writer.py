@@ -33,7 +33,8 @@ class Writer:
         self._files = files
         self._lines: list[str] = []
         self._depth = 0
-        self._counted: _Place | None = None
+        # What a compiler counts for the next line, once a directive stands.
+        self._file, self._line = "", 0
         self._named: dict[str, None] = {}
         # The place of the last line, if more statements may follow on it.
         self._open: _Place | None = None
@@ -77,12 +78,11 @@ class Writer:
         self._depth -= 1
 
     def _place(self, place: _Place) -> None:
-        if place != self._counted:
-            self._add(f'#line {place.line} "{spell_file(place.file)}"')
+        if place.line != self._line or place.file != self._file:
+            self._lines.append(f'#line {place.line} "{spell_file(place.file)}"')
             self._named[place.file] = None
-            self._counted = place
+            self._file, self._line = place
 
     def _add(self, line: str) -> None:
         self._lines.append(line)
-        if self._counted is not None:
-            self._counted = self._counted._replace(line=self._counted.line + 1)
+        self._line += 1

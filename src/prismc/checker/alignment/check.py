@@ -30,7 +30,6 @@ from prismc.checker.types.walk import (
     expressions_in,
     operands,
     statement_operands,
-    statements_in,
 )
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -49,7 +48,7 @@ def check_alignment(program: typed.Program, sink: Sink) -> None:
 
 
 def _is_concerned(body: typed.Body, left: Left) -> bool:
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         if _stored(statement) is not None or isinstance(statement, typed.LoadInto):
             return True
         for inside in _accesses(statement):

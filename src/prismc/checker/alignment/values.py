@@ -34,7 +34,6 @@ from prismc.checker.alignment.rules import (
 from prismc.checker.types import typed
 from prismc.checker.types.fold import COMPARISONS
 from prismc.checker.types.model import ScalarType, Type
-from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import Level, Perspective
 from prismc.hardware.scalars import Kind
 from prismc.source.record import Record
@@ -79,7 +78,7 @@ class Values:
         self.facts = self.always = NO_FACTS
         for parameter in body.instance.parameters:
             self._sources[parameter] = [Source()]
-        for statement in statements_in(body.statements):
+        for statement in body.all_statements:
             self._gather(statement)
 
     # ------------------------------------------------------------------ definitions

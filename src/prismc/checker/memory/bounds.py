@@ -24,7 +24,7 @@ from prismc.checker.memory.facts import (
 from prismc.checker.perspectives.facts import PerspectiveFacts
 from prismc.checker.types import typed
 from prismc.checker.types.model import ArrayType, ErrorType, size_of
-from prismc.checker.types.walk import bodies_of, expressions_in, statement_operands
+from prismc.checker.types.walk import bodies_of, calls_of
 from prismc.diagnostics.problem import Problem, Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Bound, Level, Perspective
@@ -129,10 +129,8 @@ class _Layout:
                 top = self._allocate(statement, top, around)
             if isinstance(statement, typed.Declare):
                 self._bound_local(statement)
-            for operand in statement_operands(statement):
-                for expression in expressions_in(operand):
-                    if isinstance(expression, typed.Call):
-                        self._call(expression, top, around)
+            for call in calls_of((statement,)):
+                self._call(call, top, around)
             self._inner(statement, top, around)
         del self._live[live_before:]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from prismc.checker.types import typed
 from prismc.checker.types.model import TensorMapType
-from prismc.checker.types.walk import expressions_in, statement_operands, statements_in
+from prismc.checker.types.walk import expressions_in, statement_operands
 
 
 def written_maps(body: typed.Body, program: typed.Program) -> frozenset[typed.Variable]:
     """The tensor maps among a body's parameters whose arrays it may write."""
     found: set[typed.Variable] = set()
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         if isinstance(statement, typed.Asm) and statement.touches_memory:
             for operand in statement_operands(statement):
                 found.update(

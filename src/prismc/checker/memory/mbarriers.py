@@ -12,7 +12,6 @@ from types import MappingProxyType
 from prismc.checker.memory.errors import SharedBudget, SharedLimit
 from prismc.checker.memory.facts import MemoryFacts, table_line
 from prismc.checker.types import typed
-from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.primitives import MBARRIER_BYTES
@@ -79,6 +78,6 @@ def _arrays(body: typed.Body, memory: MemoryFacts) -> tuple[str, ...]:
     """The kernel's own arrays, as lines of a table."""
     return tuple(
         table_line(memory.arrays[statement.variable.id])
-        for statement in statements_in(body.statements)
+        for statement in body.all_statements
         if isinstance(statement, typed.DeclareShared) and statement.variable.id in memory.arrays
     )

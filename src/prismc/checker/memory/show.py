@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from prismc.checker.memory.facts import MemoryFacts, copies
 from prismc.checker.types import typed
-from prismc.checker.types.walk import statements_in
 
 
 def show_memory(program: typed.Program, facts: MemoryFacts) -> str:
@@ -13,7 +12,7 @@ def show_memory(program: typed.Program, facts: MemoryFacts) -> str:
     for symbol, body in program.bodies.items():
         need, alignment = facts.need.get(symbol, 0), facts.alignment.get(symbol, 1)
         lines.append(f"{symbol}: {need} bytes, aligned {alignment}")
-        for statement in statements_in(body.statements):
+        for statement in body.all_statements:
             if not isinstance(statement, typed.DeclareShared):
                 continue
             array = facts.arrays.get(statement.variable.id)

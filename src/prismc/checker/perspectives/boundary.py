@@ -17,7 +17,6 @@ from prismc.checker.types.walk import (
     expressions_in,
     places_of,
     statement_operands,
-    statements_in,
 )
 from prismc.diagnostics.problem import Fix, Related
 from prismc.diagnostics.sink import Sink
@@ -72,7 +71,7 @@ def _are_any(effects: Effects) -> bool:
 
 
 def _uses(body: typed.Body) -> Iterator[Use]:
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         for place in places_of(statement):
             if isinstance(place, typed.MemoryPlace):
                 yield "is written", place.pointer, place.span, False

@@ -29,7 +29,6 @@ from prismc.checker.perspectives.writes import Writes
 from prismc.checker.types import typed
 from prismc.checker.types.model import ErrorType, PointerType
 from prismc.checker.types.origins import InstanceSink
-from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Bound, Perspective
@@ -348,7 +347,7 @@ def _arm_advice(base: int, offset: int) -> str:
 def _written_roots(body: typed.Body, scope: Scope) -> Roots:
     """Roots that the body stores to, directly or by passing them to a parameter that may."""
     written: list[typed.Variable] = []
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         if isinstance(statement, typed.Assign) and isinstance(statement.place, typed.MemoryPlace):
             written += pointer_variables(statement.place.pointer)
     for call in body.calls:

@@ -13,7 +13,7 @@ from prismc.checker.perspectives.narrow_errors import (
 )
 from prismc.checker.types import typed
 from prismc.checker.types.model import PointerType
-from prismc.checker.types.walk import expressions_in, statement_operands, statements_in
+from prismc.checker.types.walk import expressions_in, statement_operands
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
 
@@ -23,7 +23,7 @@ def check_mapped(body: typed.Body, sink: Sink) -> None:
     again."""
     mapped: dict[typed.Variable, typed.IndexFunction] = {}
     assigned = _assigned(body)
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         if isinstance(statement, typed.Narrow):
             for view in statement.views:
                 function = view.function or _function_of(view.source, mapped)
@@ -56,7 +56,7 @@ def check_mapped(body: typed.Body, sink: Sink) -> None:
 def _assigned(body: typed.Body) -> frozenset[typed.Variable]:
     """The pointer variables that some statement assigns."""
     found: set[typed.Variable] = set()
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         match statement:
             case typed.Assign(place=typed.VariablePlace(variable=variable)):
                 found.add(variable)

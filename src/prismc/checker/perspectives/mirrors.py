@@ -20,9 +20,9 @@ from prismc.checker.types.model import PointerType, Type
 from prismc.checker.types.variables import mirrors_of
 from prismc.checker.types.walk import (
     bodies_of,
+    calls_of,
     expressions_in,
     places_of,
-    statement_operands,
 )
 from prismc.diagnostics.problem import Related
 from prismc.diagnostics.sink import Sink
@@ -73,10 +73,8 @@ class _Walk:
     def statements(self, body: tuple[typed.Statement, ...], around: Around) -> None:
         for statement in body:
             self._statement(statement, around)
-            for operand in statement_operands(statement):
-                for expression in expressions_in(operand):
-                    if isinstance(expression, typed.Call):
-                        self._call(expression, around)
+            for call in calls_of((statement,)):
+                self._call(call, around)
             if isinstance(statement, typed.Split):
                 for arm in statement.arms:
                     self.statements(arm.body, self._in_arm(arm, around))

@@ -53,7 +53,7 @@ def loads_of(
     """What the bulk loads of each scope complete at, by the scope's id."""
     pipelines = _pipelines_of(body)
     apart: dict[Span | None, list[typed.Narrow]] = {}
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         if not isinstance(statement, typed.Narrow) or not statement.is_async:
             continue
         if any(_counts_bytes(call, callees) for call in calls_in(statement.body)):
@@ -69,7 +69,7 @@ def _pipelines_of(body: typed.Body) -> dict[int, Span]:
     loads need no barrier together with another's, which waits at places of its own."""
     regions = (
         one
-        for one in statements_in(body.statements)
+        for one in body.all_statements
         if isinstance(one, typed.Narrow) and one.keyword == "pipeline"
     )
     return {

@@ -29,7 +29,7 @@ from prismc.checker.sync.graph import (
 )
 from prismc.checker.sync.units import accesses_of
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_in, statements_in
+from prismc.checker.types.walk import calls_in
 from prismc.hardware.asynchronous import Agent, Completion
 from prismc.source.record import Record
 
@@ -52,7 +52,7 @@ def plan_product_fences(graph: Graph, body: typed.Body) -> tuple[ProductFence, .
     """The fences of one function."""
     forms = {
         statement.id: _form(statement)
-        for statement in statements_in(body.statements)
+        for statement in body.all_statements
         if isinstance(statement, typed.Narrow) and statement.is_async
     }
     scopes = {

@@ -14,7 +14,7 @@ from prismc.checker.sync.plan import MBARRIER_KINDS, Position, SyncKind, SyncOpe
 from prismc.checker.sync.split import Await
 from prismc.checker.sync.text_order import TextOrder
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_in, statements_in
+from prismc.checker.types.walk import calls_in
 
 _OF_CLUSTERS = (SyncKind.CLUSTER_BARRIER, SyncKind.CLUSTER_WAIT)
 _BARRIERS = (SyncKind.BLOCK_BARRIER, *_OF_CLUSTERS)
@@ -37,7 +37,7 @@ def publisher(
     inside = [order.extent[scope][0] for scope in scopes]
     inside += [
         order.extent[each.id][0]
-        for each in statements_in(body.statements)
+        for each in body.all_statements
         if any(call.callee.symbol in users for call in calls_in((each,)))
     ]
     first = min(inside, default=len(order.extent))

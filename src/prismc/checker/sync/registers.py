@@ -12,7 +12,6 @@ from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import ArrayType
-from prismc.checker.types.walk import statements_in
 from prismc.hardware.asynchronous import Completion
 
 # Operations that use shared memory, or write registers, after they were issued.
@@ -25,7 +24,7 @@ def shown_registers(
     """The arrays, parameters among them, that a body or what it calls shows to operations."""
     sources = {
         view.variable: root_variable(view.source)
-        for statement in statements_in(body.statements)
+        for statement in body.all_statements
         if isinstance(statement, typed.Narrow)
         for view in statement.views
         if isinstance(view.variable.type, ArrayType)

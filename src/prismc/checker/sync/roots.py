@@ -19,7 +19,6 @@ from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import ArrayType, PointerType, TensorMapType, Type, size_of
 from prismc.checker.types.variables import mirrors_of
-from prismc.checker.types.walk import statements_in
 from prismc.hardware.groups import Level, Perspective
 from prismc.source.record import Record, replace
 
@@ -101,7 +100,7 @@ class Pointers:
                     is_global=body.instance.is_kernel,
                     is_map=True,
                 )
-        for statement in statements_in(body.statements):
+        for statement in body.all_statements:
             self._enter(statement)
         self._merge()
 
@@ -163,7 +162,7 @@ class Pointers:
         for number, of in enumerate(results):
             paths = [
                 self.path(statement.values[number])
-                for statement in statements_in(body.statements)
+                for statement in body.all_statements
                 if isinstance(statement, typed.Return) and isinstance(of, PointerType)
             ]
             path = _either(paths)

@@ -23,7 +23,6 @@ from prismc.checker.sync.graph import (
 from prismc.checker.sync.plan import MBARRIER_KINDS, WAITS, Edge, SyncOperation, SyncPlan
 from prismc.checker.sync.plan import Access as PlanAccess
 from prismc.checker.types import typed
-from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.words import counted
 from prismc.hardware.primitives import PRIMITIVES
 from prismc.source.files import Files
@@ -35,7 +34,7 @@ def show_plan(program: typed.Program, plan: SyncPlan, files: Files) -> str:
     places = {
         statement.id: statement.span
         for body in program.bodies.values()
-        for statement in statements_in(body.statements)
+        for statement in body.all_statements
     }
     lines: list[str] = []
     for symbol, instance in plan.instances.items():

@@ -50,7 +50,6 @@ from prismc.checker.sync.summaries import FunctionSummary
 from prismc.checker.sync.verify import Verdict, verify
 from prismc.checker.sync.weight import Work, loops_with_early_ends
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_in, statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Level
 from prismc.hardware.primitives import LARGEST_CLUSTER, MOST_THREADS
@@ -178,12 +177,12 @@ def _fits(instance: typed.Instance) -> bool:
 def _has_scope(body: typed.Body) -> bool:
     return any(
         isinstance(statement, typed.Narrow) and statement.is_async
-        for statement in statements_in(body.statements)
+        for statement in body.all_statements
     )
 
 
 def _calls_engine(body: typed.Body) -> bool:
-    effects = (call.callee.effects for call in calls_in(body.statements))
+    effects = (call.callee.effects for call in body.calls)
     return any(one is not None and one.agent.is_async_proxy for one in effects)
 
 

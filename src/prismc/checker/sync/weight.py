@@ -31,7 +31,7 @@ Bodies = Mapping[str, typed.Body]
 
 def loops_in(body: typed.Body) -> Iterator[typed.For]:
     """The counted loops of a function."""
-    return (one for one in statements_in(body.statements) if isinstance(one, typed.For))
+    return (one for one in body.all_statements if isinstance(one, typed.For))
 
 
 def is_large(loop: typed.For, bodies: Bodies) -> bool:
@@ -114,7 +114,7 @@ class Work:
         self._order = TextOrder(body)
         self._loops = {
             each.id: each
-            for each in statements_in(body.statements)
+            for each in body.all_statements
             if isinstance(each, typed.For | typed.While)
         }
         self._pipelines = {

@@ -12,7 +12,6 @@ from prismc.checker.types.call_errors import (
 )
 from prismc.checker.types.conversions import root_variable
 from prismc.checker.types.model import PointerType
-from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.problem import Problem, Related
 
 Sources = dict[typed.Variable, list[typed.Variable]]
@@ -24,7 +23,7 @@ def check_escapes(body: typed.Body) -> list[Problem]:
         return []
     sources: Sources = {}
     returned: list[typed.Expression] = []
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         _enter(statement, sources)
         if isinstance(statement, typed.Return):
             returned += statement.values

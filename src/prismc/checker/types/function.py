@@ -6,7 +6,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.escapes import check_escapes
 from prismc.checker.types.flow import check_flow
 from prismc.checker.types.signatures import Signatures
-from prismc.checker.types.walk import body_of, statements_in
+from prismc.checker.types.walk import body_of
 from prismc.frontend import ast
 
 
@@ -21,11 +21,12 @@ class FunctionElaborator(Signatures):
         assert isinstance(node, ast.Function | ast.Kernel)
         statements = self.statements(node.body)
         body = body_of(self.instance, statements)
-        if not self.is_failed and not self._is_written_in_cuda(statements):
+        if not self.is_failed and not _is_written_in_cuda(body):
             for problem in (*check_flow(body), *check_escapes(body)):
                 self.report(problem)
         return body
 
-    def _is_written_in_cuda(self, statements: tuple[typed.Statement, ...]) -> bool:
-        """Raw C++ may return and assign where nobody sees it."""
-        return any(isinstance(inner, typed.CudaText) for inner in statements_in(statements))
+
+def _is_written_in_cuda(body: typed.Body) -> bool:
+    """Raw C++ may return and assign where nobody sees it."""
+    return any(isinstance(inner, typed.CudaText) for inner in body.all_statements)

@@ -566,10 +566,12 @@ class Instance(Record):
 
 
 class Body(Record):
-    """An instance together with its statements, and all calls in them in the order of the text."""
+    """An instance together with its statements. `all_statements` holds the inner ones too, outer
+    before inner, `calls` all calls in them, both in the order of the text."""
 
     instance: Instance
     statements: tuple[Statement, ...]
+    all_statements: tuple[Statement, ...]
     calls: tuple[Call, ...]
 
 

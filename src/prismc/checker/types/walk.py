@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -175,14 +175,25 @@ def _view_operands(view: typed.View) -> Iterator[typed.Expression]:
 
 
 def body_of(instance: typed.Instance, statements: tuple[typed.Statement, ...]) -> typed.Body:
-    """An instance with its statements: many passes ask what it calls, so that is looked up here."""
-    calls = tuple(calls_in(statements))
-    return typed.Body(instance=instance, statements=statements, calls=calls)
+    """An instance with its statements: many passes ask for all that is in it, and what it calls, so
+    that is looked up here."""
+    everything = tuple(statements_in(statements))
+    return typed.Body(
+        instance=instance,
+        statements=statements,
+        all_statements=everything,
+        calls=tuple(calls_of(everything)),
+    )
 
 
 def calls_in(body: tuple[typed.Statement, ...]) -> Iterator[typed.Call]:
     """Every call of some statements, in the order of the text."""
+    return calls_of(statements_in(body))
+
+
+def calls_of(statements: Iterable[typed.Statement]) -> Iterator[typed.Call]:
+    """The calls in the operands of some statements, not in the statements inside them."""
     found: list[typed.Expression] = []
-    for statement in statements_in(body):
+    for statement in statements:
         _gather_expressions(statement_operands(statement), found)
     return (expression for expression in found if isinstance(expression, typed.Call))

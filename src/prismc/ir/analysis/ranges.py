@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
-from prismc.hardware.scalars import Kind
+from prismc.hardware.scalars import Kind, Scalar
 from prismc.ir.core import Op, Value
 from prismc.ir.ops.arithmetic import Binary, BinaryOperator, Constant, Convert, Select
 from prismc.ir.ops.groups import InGroup, Part
@@ -28,10 +29,15 @@ INT_RANGE = Range(-(1 << 31), (1 << 31) - 1)
 
 def range_of_type(type: Type) -> Range | None:
     """What an integer type can hold; None for other types."""
-    if not isinstance(type, ScalarType) or not type.scalar.is_integer:
+    return _range_of_scalar(type.scalar) if isinstance(type, ScalarType) else None
+
+
+@cache
+def _range_of_scalar(scalar: Scalar) -> Range | None:
+    if not scalar.is_integer:
         return None
-    bits = type.scalar.bits
-    if type.scalar.kind is Kind.SIGNED:
+    bits = scalar.bits
+    if scalar.kind is Kind.SIGNED:
         return Range(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     return Range(0, (1 << bits) - 1)
 

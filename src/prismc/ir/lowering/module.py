@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from prismc.checker.memory.maps import written_maps
 from prismc.checker.results import CheckedProgram
 from prismc.checker.types import model, typed
-from prismc.checker.types.walk import statements_in
 from prismc.diagnostics.sink import Sink
 from prismc.ir.core import Function, Launch, Module, Op, Region, Value
 from prismc.ir.lowering.asserts import Checks, checks_of, learn_assumptions
@@ -67,7 +66,7 @@ def _reached_from_kernels(program: typed.Program) -> frozenset[str]:
 
 def _layouts(body: typed.Body) -> Iterator[str]:
     """The layouts of a body's shared arrays."""
-    for statement in statements_in(body.statements):
+    for statement in body.all_statements:
         if isinstance(statement, typed.DeclareShared) and statement.variable.layout is not None:
             yield statement.variable.layout.symbol
 

@@ -33,10 +33,13 @@ class _Needs:
 
     def __init__(self, function: Function) -> None:
         self.values: set[Value] = set()
+        self._has_loops = False
         before = -1
         while len(self.values) != before:
             before = len(self.values)
             self._region(function.body, (), ())
+            if not self._has_loops:  # what follows has told all that is needed
+                break
 
     def _region(self, region: Region, yielded: Keeps, carried: Keeps) -> None:
         """`yielded` and `carried` say which operands a `yield`, and an exit of the loop, needs."""
@@ -65,6 +68,7 @@ class _Needs:
                 needed.update(op.operands)
 
     def _loop(self, op: For | While) -> None:
+        self._has_loops = True
         keeps = _kept_by_loop(op, self.values)
         if isinstance(op, For):
             self.values.update((op.start, op.stop, op.step))
