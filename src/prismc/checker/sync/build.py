@@ -53,7 +53,7 @@ def build_graph(
     threads, block_threads = instance_threads(body.instance)
     definitions = Definitions(body.instance, body.statements)
     evaluator = Evaluator(definitions, bodies, threads, block_threads)
-    evaluator.cycles = cycles_of(body.statements, evaluator)
+    evaluator.cycles = cycles_of(body.statements, evaluator, definitions.turning.values())
     returned = {symbol: callee.returned for symbol, callee in callees.items()}
     shown = shown_registers(body, callees)
     pointers = Pointers(body, definitions, memory, returned, threads, block_threads, shown)

@@ -6,20 +6,26 @@ with it is evaluated for a cycle of iterations, like those of a loop with consta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import lcm
 
 from prismc.checker.sync.evaluate import Evaluator
+from prismc.checker.sync.turning import Turning
 from prismc.checker.types import typed
 from prismc.checker.types.walk import expressions_in, statement_operands, statements_in
 
 MOST_ITERATIONS = 16
 
 
-def cycles_of(body: tuple[typed.Statement, ...], evaluator: Evaluator) -> dict[int, int]:
-    """After how many iterations all remainders of a loop's counter come again, by the loop's id:
-    loops that count upwards from a constant in constant steps, but nobody knows how far."""
+def cycles_of(
+    body: tuple[typed.Statement, ...], evaluator: Evaluator, turning: Iterable[Turning]
+) -> dict[int, int]:
+    """After how many iterations all remainders of a loop's counter, and the values of variables
+    that are `turning` in it, come again, by the loop's id: loops that count upwards from a constant
+    in constant steps, but nobody knows how far."""
     cycles: dict[int, int] = {}
+    for one in turning:
+        cycles[one.loop] = lcm(cycles.get(one.loop, 1), len(one.values))
     for divisor, dividend in _remainders(body):
         for loop in evaluator.counted_loops(dividend):
             cycles[loop] = lcm(cycles.get(loop, 1), divisor)

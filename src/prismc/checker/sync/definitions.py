@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from prismc.checker.sync.turning import Turning, turning_from
 from prismc.checker.types import typed
 from prismc.checker.types.model import ScalarType
 from prismc.checker.types.walk import (
@@ -42,6 +43,7 @@ class Definitions:
         self._times: Counter[typed.Variable] = Counter()
         self._places: dict[typed.Variable, tuple[_Body, int, tuple[int, ...]]] = {}
         self.counters: dict[typed.Variable, typed.For] = {}
+        self.turning: dict[typed.Variable, Turning] = {}
         for parameter in instance.parameters:
             self._define(parameter, None, ())
         self._gather(body, ())
@@ -51,6 +53,8 @@ class Definitions:
                 if value is not None:
                     self._assigned.discard(variable)
                     self._define(variable, value, loops)
+                elif turning := turning_from(statements, following, variable):
+                    self.turning[variable] = turning
 
     def of(self, variable: typed.Variable) -> Definition | None:
         """How a variable got its value; None if it changes."""

@@ -30,6 +30,7 @@ from prismc.checker.sync.forms import (
     width_of,
 )
 from prismc.checker.sync.operations import (
+    BUILTINS,
     converted,
     folded,
     known_map,
@@ -50,12 +51,6 @@ Bodies = Mapping[str, typed.Body]
 
 ALWAYS: frozenset[Atom] = frozenset()  # what is never negative, whatever other symbols are
 
-_BUILTINS: dict[str, Callable[..., int]] = {
-    "min": min,
-    "max": max,
-    "abs": abs,
-    "clamp": lambda value, low, high: min(max(value, low), high),
-}
 _MOST_TRIPS = 256
 
 
@@ -191,6 +186,8 @@ class Evaluator:
             definition = self._definitions.of(variable)
             if loop is not None:
                 found = self.counted_loops(loop.start) | {loop.id}
+            elif variable in self._definitions.turning:
+                found = frozenset((self._definitions.turning[variable].loop,))
             elif definition is not None and definition.value is not None:
                 found = self.counted_loops(definition.value)
             else:
@@ -207,6 +204,10 @@ class Evaluator:
             return self._counter(loop, counters)
         definition = self._definitions.of(variable)
         width = width_of(variable.perspective)
+        turning = self._definitions.turning.get(variable)
+        turned = None if turning is None else turning.value(read.id, counters)
+        if turned is not None:
+            return constant(turned)
         if definition is None:
             # It changes: this reading of it is a value of its own.
             return self._symbol(variable.name, (read.id,), width, self._loops)
@@ -347,8 +348,8 @@ class Evaluator:
                 return self._conditional(expression, counters)
             case typed.Convert(operand=operand, type=target):
                 return converted(self._form(operand, counters), operand.type, target)
-            case typed.Builtin(name=name, arguments=arguments) if name in _BUILTINS:
-                return self._known_of(_BUILTINS[name], arguments, counters)
+            case typed.Builtin(name=name, arguments=arguments) if name in BUILTINS:
+                return self._known_of(BUILTINS[name], arguments, counters)
             case typed.UnitIndex(of=of, within=within):
                 return self._unit_index(of, within)
             case typed.UnitCount(of=of):

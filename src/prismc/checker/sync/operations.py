@@ -24,6 +24,13 @@ from prismc.checker.types.numbers import integer_range, wrap
 from prismc.hardware.scalars import Kind, Scalar
 
 _BITWISE: dict[str, Callable[[int, int], int]] = {"&": and_, "|": or_, "^": xor}
+# Built-in functions of integers that are known.
+BUILTINS: dict[str, Callable[..., int]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "clamp": lambda value, low, high: min(max(value, low), high),
+}
 _NATURAL: dict[str, Callable[[int, int], int]] = {"/": floordiv, "%": mod}
 
 
