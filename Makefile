@@ -8,10 +8,10 @@ READY := $(VENV)/.ready
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit nightly bless docs bench parity gpu wheel clean
+.PHONY: help demo test check lint types layers unit nightly bless docs bench parity gpu wheel compiled-wheel clean
 
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The environment is made anew only when the project's description changes.
 $(READY): pyproject.toml
@@ -65,6 +65,9 @@ gpu: $(READY) ## examples on a GPU: values, times beside those of libraries
 
 wheel: $(READY) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel
+
+compiled-wheel: $(READY) ## the same with the inner stages as C extensions, for this Python
+	PRISMC_COMPILED=1 $(BIN)/python -m build --wheel --no-isolation --outdir dist/compiled
 
 clean: ## remove what was built, not the environment
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -34,10 +34,11 @@ class CompiledStages(BuildHookInterface[Any]):
         shutil.rmtree(result, ignore_errors=True)
         program = root / "extensions" / "compile.py"
         subprocess.run([sys.executable, program, root / "src", result], check=True)
-        made = [*result.glob("*.*"), *(result / "prismc").rglob("*.*")]
-        build_data["force_include"] |= {
-            str(path): path.relative_to(result).as_posix() for path in made if path.is_file()
-        }
+        found = [*result.glob("*.*"), *(result / "prismc").rglob("*.*")]
+        made = [path.relative_to(result).as_posix() for path in found if path.is_file()]
+        build_data["force_include"] |= {str(result / path): path for path in made}
+        excluded = self.build_config.target_config.setdefault("exclude", [])
+        excluded += [f"/src/{path}" for path in made if path.endswith(".py")]
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 
