@@ -42,6 +42,7 @@ from prismc.checker.sync.scopes import Arrivals, commit_of, queues_of
 from prismc.checker.sync.split import Loads
 from prismc.checker.types import typed
 from prismc.checker.types.turns import steps_of
+from prismc.hardware.asynchronous import Completion
 from prismc.hardware.groups import BLOCK, Level, Perspective
 from prismc.source.record import replace
 from prismc.source.span import Span
@@ -94,10 +95,12 @@ class NodeBuilder:
             yield Leave(before=at, span=span, events=())
 
     def _closing(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
-        pointers, nobody = self._accesses.pointers, unknown_footprint(0)
-        roots = pointers.own_registers()
+        pointers, made = self._accesses.pointers, self._accesses.made
+        roots, nobody = pointers.own_registers(), unknown_footprint(0)
         if self._is_kernel:
-            roots = (*roots, *pointers.own_shared())
+            read = (one.roots for one in made if one.queue is Completion.BULK_GROUP)
+            of_calls = (root for several in read for root in several if root.parameter < 0)
+            roots = tuple(dict.fromkeys((*roots, *pointers.own_shared(), *of_calls)))
         else:  # nobody else can wait at the function's mbarriers
             filled = (root for loads in self._loads.values() for root in loads.roots)
             roots = (*roots, *dict.fromkeys(filled))
