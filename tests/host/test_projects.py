@@ -127,6 +127,13 @@ def test_make_notices_other_settings(prismc: Path, tmp_path: Path) -> None:
     assert made(make(prismc, folder, objects)) == set()
     assert made(make(prismc, folder, objects, "PRISM_TARGETS=sm_80")) == {"moments"}
     assert 'moments_TARGETS "sm_80"' in (folder / "build/prism/moments.h").read_text()
+    # Others that leave the header as it is: it is made once all the same.
+    asserts = "PRISM_FLAGS=--asserts"
+    for goal in (objects, "build/prism/moments.h"):
+        said = [made(make(prismc, folder, goal, asserts)) for _ in range(2)]
+        assert said == ([{"moments"}, set()] if goal == objects else [set(), set()])
+    make(prismc, folder, "clean", objects)
+    assert (folder / objects).exists()
 
 
 def test_make_builds_objects_with_its_own_compiler(prismc: Path, tmp_path: Path) -> None:
@@ -247,6 +254,13 @@ def test_cmake_notices_other_targets(cmake: Callable[..., str], tmp_path: Path) 
     assert made(cmake(folder, "--target", "kernels")) >= {"blend", "stretch"}
     header = folder / "build" / "kernels.prism" / "blend.h"
     assert 'blend_TARGETS "sm_80"' in header.read_text()
+    before = header.read_bytes()
+    listing.write_text(
+        listing.read_text().replace("TARGETS sm_80", "TARGETS sm_80 OPTIONS --asserts")
+    )
+    assert made(cmake(folder, "--target", "kernels")) >= {"blend", "stretch"}
+    assert made(cmake(folder, "--target", "kernels")) == set()
+    assert header.read_bytes() == before
 
 
 def test_cmake_tells_of_a_wrong_call(prismc: Path, tmp_path: Path) -> None:

@@ -33,17 +33,21 @@ PRISM_RECORDS := $(PRISM_OBJECTS:.o=.json)
 prism-cc := $(if $(filter-out default undefined,$(origin CC)),$(CC))
 
 # This file is written where the settings are not those of the outputs: then all are made anew.
-prism-settings := $(PRISMC) $(PRISM_TARGETS) $(PRISM_FLAGS) $(prism-cc)
+prism-settings := $(strip $(PRISMC) $(PRISM_TARGETS) $(PRISM_FLAGS) $(prism-cc))
 ifneq ($(prism-settings),$(shell cat $(PRISM_DIR)/.settings 2>/dev/null))
-$(shell mkdir -p $(PRISM_DIR) && echo '$(subst ','\'',$(prism-settings))' > $(PRISM_DIR)/.settings)
+$(PRISM_DIR)/.settings: prism-other-settings
 endif
+$(PRISM_DIR)/.settings:
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(prism-settings))' > $@
+.PHONY: prism-other-settings
 
 # One run of prismc makes all files of a source: that is what several targets of a pattern rule mean.
-# The pattern stands for the dot.
+# The pattern stands for the dot. Make compares times, so an output that stays the same has a new one.
 define prism-rule
 $(prism-stem)%o $(prism-stem)%h $(prism-stem)%json: $(1)
 	$$(PRISMC) build $(1) -o $(PRISM_DIR)/ --emit obj --emit header --emit record \
-	  $(PRISM_TARGETS:%=--target %) --depfile $(prism-stem).d $$(PRISM_FLAGS)
+	  $(PRISM_TARGETS:%=--target %) --depfile $(prism-stem).d --always $$(PRISM_FLAGS)
 endef
 $(foreach source,$(PRISM_SOURCES),$(eval $(call prism-rule,$(source))))
 

@@ -59,6 +59,8 @@ function(prism_add_library name)
   set(options ${arg_OPTIONS})
   if(CMAKE_GENERATOR MATCHES "Ninja")
     list(APPEND options --keep-times) # an output that is the same makes nothing else anew
+  else()
+    list(APPEND options --always) # make compares times with those of the settings, too
   endif()
   foreach(target IN LISTS arg_TARGETS)
     list(APPEND options --target ${target})
