@@ -71,7 +71,8 @@ def test_same_answers(site: Path, tmp_path: Path) -> None:
 
 def test_suite(site: Path) -> None:
     folders = [ROOT / "tests" / area for area in SUITE]
-    options = ("-q", "-n", "auto", "-p", "no:cacheprovider", "-o", "pythonpath=tests")
+    options = ["-q", "-n", "auto", "-p", "no:cacheprovider", "-o", "pythonpath=tests"]
+    options += ["-p", "compiled.replacing"]
     result = run(site, "-m", "pytest", *options, *folders)
     assert result.returncode == 0, result.stdout[-8_000:]
 
