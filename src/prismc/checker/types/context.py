@@ -57,6 +57,10 @@ class Layout(Record):
     swizzle: Swizzle | None = None
 
 
+# What is wrong with a function as the layout of so many elements, and how many stay side by side.
+Judgement = tuple[str | None, int]
+
+
 class Given(NamedTuple):
     """What is known of the memory behind an argument: its layout, and the blocks of the cluster
     that keep a copy of it."""
@@ -133,6 +137,8 @@ class Context(ABC):
         self.declared = names.declared
         self.environment: dict[Symbol, Binding] = {}
         self.layouts: dict[str, Layout] = {}
+        # Arrays of one size often have one layout.
+        self.judged_layouts: dict[tuple[typed.Instance, int], Judgement] = {}
         self.shapes: dict[typed.Variable, tuple[ast.Expression, ...]] = {}
         self.instance: typed.Instance | None = None
         self.generics: tuple[tuple[str, str], ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from prismc.checker.names.symbols import SymbolKind
 from prismc.checker.types import typed
-from prismc.checker.types.context import UNKNOWN, Given, Layout, Unknown
+from prismc.checker.types.context import UNKNOWN, Given, Judgement, Layout, Unknown
 from prismc.checker.types.evaluate import REFUSED
 from prismc.checker.types.generics import Generics, is_expression_function
 from prismc.checker.types.layout_errors import BadLayout, BadTensorMap
@@ -124,8 +124,14 @@ class Layouts(Generics):
             return None
         return self.instance_of(symbol, (), node.span)
 
-    def _judged(self, instance: typed.Instance, count: int) -> tuple[str | None, int]:
-        """What is wrong with a layout of `count` elements, and how many stay side by side."""
+    def _judged(self, instance: typed.Instance, count: int) -> Judgement:
+        """A function as the layout of `count` elements."""
+        known = self.judged_layouts.get((instance, count))
+        if known is None:
+            known = self.judged_layouts[instance, count] = self._judgement(instance, count)
+        return known
+
+    def _judgement(self, instance: typed.Instance, count: int) -> Judgement:
         types = [parameter.type for parameter in instance.parameters]
         if types != [INT] or [result.type for result in instance.results] != [INT]:
             return "is no function of one int to an int", 1
