@@ -15,7 +15,6 @@ from prismc.checker.sync.elsewhere import are_elsewhere
 from prismc.checker.sync.forms import BLOCK_WIDE
 from prismc.checker.sync.graph import (
     Access,
-    Crossing,
     Crossings,
     Entry,
     Node,
@@ -66,7 +65,7 @@ class Conflict(Record):
     @property
     def around(self) -> int | None:
         """The loop whose back edge the path takes, None if it takes none."""
-        return next((loop for loop, how in self.crossed if how is not Crossing.ENDED), None)
+        return next((loop for loop, how in self.crossed if how.most), None)
 
     @property
     def is_own(self) -> bool:
@@ -366,12 +365,10 @@ def _are_private(access: Access) -> bool:
 
 
 def _between(crossed: Crossings) -> Between:
-    ended = frozenset(loop for loop, how in crossed if how is Crossing.ENDED)
+    ended = frozenset(loop for loop, how in crossed if not how.most)
     for loop, how in crossed:
-        if how is Crossing.PREVIOUS:
-            return Between(loop=loop, ended=ended)
-        if how is Crossing.EARLIER:
-            return Between(loop=loop, least=2, most=FAR, ended=ended)
+        if how.most:
+            return Between(loop=loop, least=how.least, most=how.most, ended=ended)
     return Between(ended=ended)
 
 

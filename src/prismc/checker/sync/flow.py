@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.coverage import NONE, Coverage, both, side_by_side, then
 from prismc.checker.sync.graph import (
+    ENDED,
+    PREVIOUS,
     Access,
     Arms,
     Crossing,
@@ -17,8 +19,13 @@ from prismc.checker.sync.graph import (
     Sequence,
     Summary,
 )
+from prismc.checker.sync.meetings import FAR
+from prismc.hardware.asynchronous import Completion
 
 NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=())),))
+
+# So many iterations are looked at one by one, at most.
+MOST_APART = 8
 
 # One access that is behind, by its number and the loops crossed since.
 Key = tuple[int, Crossings]
@@ -92,9 +99,27 @@ def repeated(iteration: Summary, loop: int) -> tuple[Pending, ...]:
     if not ends:
         return ()
     whole = either(ends)
-    last = [crossed(item, loop, Crossing.PREVIOUS) for item in whole.pending]
-    older = [crossed(ordered(i, whole.through), loop, Crossing.EARLIER) for i in whole.pending]
-    return (*last, *older)
+    last = [crossed(item, loop, PREVIOUS) for item in whole.pending]
+    return (*last, *(each for item in whole.pending for each in _older(item, whole.through, loop)))
+
+
+def _older(item: Pending, through: Coverage, loop: int) -> Iterator[Pending]:
+    """What was behind before the last iteration. Copies whose elements tell iterations apart have
+    an age for each: a ring of slots waits for the oldest."""
+    apart = _told_apart(item.access, loop)
+    for distance in range(2, apart + 1):
+        item = ordered(item, through)
+        yield crossed(item, loop, Crossing(distance, distance))
+    yield crossed(ordered(item, through), loop, Crossing(apart + 1, FAR))
+
+
+def _told_apart(access: Access, loop: int) -> int:
+    """How many iterations of a loop are looked at one by one."""
+    footprint = access.footprint
+    if not isinstance(access.queue, Completion) or loop not in footprint.loops:
+        return 1
+    at = footprint.loops.index(loop)
+    return min(MOST_APART, 1 + max(point.counters[at] for point in footprint.points))
 
 
 def loop_of(
@@ -136,7 +161,7 @@ def _followed(flow: Flow, test: Summary) -> Flow:
 
 
 def _ended(flow: Flow, loop: int) -> Flow:
-    pending = tuple(crossed(item, loop, Crossing.ENDED) for item in flow.pending)
+    pending = tuple(crossed(item, loop, ENDED) for item in flow.pending)
     return Flow(through=flow.through, pending=pending)
 
 

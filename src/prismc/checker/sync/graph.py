@@ -16,6 +16,7 @@ from prismc.checker.sync.asked import Asked
 from prismc.checker.sync.coverage import NONE, Coverage, Queue, first_thread
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import Coefficient
+from prismc.checker.sync.meetings import FAR
 from prismc.checker.sync.plan import AccessKind, Position
 from prismc.hardware.asynchronous import Agent
 from prismc.hardware.groups import Level, Perspective
@@ -132,17 +133,17 @@ class Access(Record):
         return self.queue is not None
 
 
-class Crossing(Enum):
-    """How an earlier access lies to a later one in a loop around it: in the iteration before, in
-    one before that, or in an execution of the loop that has ended."""
+class Crossing(NamedTuple):
+    """How an earlier access lies to a later one in a loop around it: `least` to `most` iterations
+    before; with 0 in an execution of the loop that has ended."""
 
-    __hash__ = object.__hash__  # an enumeration's own hashes the name, in Python, each time
-
-    PREVIOUS = "previous iteration"
-    EARLIER = "earlier iteration"
-    ENDED = "ended"
+    least: int
+    most: int
 
 
+ENDED = Crossing(0, 0)
+PREVIOUS = Crossing(1, 1)
+EARLIER = Crossing(2, FAR)
 Crossings = tuple[tuple[int, Crossing], ...]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from prismc.checker.sync.conflicts import Conflict, Conflicts, is_hazard
 from prismc.checker.sync.coverage import NONE, Coverage, both, then
 from prismc.checker.sync.flow import NOTHING, Key, crossed, either, merged, ordered, touch
-from prismc.checker.sync.graph import Access, Crossing, Entry, Exit, Flow, Pending, Step, Summary
+from prismc.checker.sync.graph import PREVIOUS, Access, Entry, Exit, Flow, Pending, Step, Summary
 from prismc.checker.sync.passage import Passage
 from prismc.checker.sync.plan import AccessKind
 
@@ -162,7 +162,7 @@ class State:
         """Take the back edge of a loop: all that is behind lies in the previous iteration."""
         behind = self.behind()
         self._pending, self._copied, self._changed, self._fresh = {}, {}, {}, {}
-        self._add(crossed(item, loop, Crossing.PREVIOUS) for item in behind)
+        self._add(crossed(item, loop, PREVIOUS) for item in behind)
 
     def behind(self) -> tuple[Pending, ...]:
         """The accesses that are behind here."""

@@ -19,7 +19,7 @@ from prismc.checker.sync.errors import (
     UnbalancedLoads,
     UnfinishedCopy,
 )
-from prismc.checker.sync.graph import Access, Crossing, Graph, Node, ViewUse
+from prismc.checker.sync.graph import ENDED, Access, Graph, Node, ViewUse
 from prismc.checker.sync.grid import Clash, Witness
 from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
@@ -173,7 +173,7 @@ def _overlaps_at_once(access: Access, conflicts: Conflicts) -> bool:
 def _own_overlap(access: Access, conflicts: Conflicts) -> Meeting:
     """For whom one store meets itself."""
     everyone = (access.footprint.threads,)
-    crossed = tuple((loop, Crossing.ENDED) for loop in sorted(access.own_loops))
+    crossed = tuple((loop, ENDED) for loop in sorted(access.own_loops))
     return conflicts.meeting(access, access, crossed, everyone)
 
 

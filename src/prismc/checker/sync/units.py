@@ -13,9 +13,9 @@ from itertools import combinations, product
 
 from prismc.checker.sync.conflicts import Conflicts, is_hazard
 from prismc.checker.sync.graph import (
+    ENDED,
     Access,
     Arms,
-    Crossing,
     Graph,
     Loop,
     Region,
@@ -108,7 +108,7 @@ def _statement(step: Step, around: Region, conflicts: Conflicts) -> Iterator[Apa
     for second, first in combinations(accesses, 2):
         if not is_hazard(second.kind, first.kind) or not share_view(first, second):
             continue
-        crossed = tuple((loop, Crossing.ENDED) for loop in sorted(first.own_loops))
+        crossed = tuple((loop, ENDED) for loop in sorted(first.own_loops))
         pieces = conflicts.meeting(first, second, crossed, around.units)
         if pieces.is_exact and pieces.classes:
             yield Apart(region=around, around=around, first=first, second=second, pieces=pieces)
@@ -128,7 +128,7 @@ def _pair(
     if conflicts.memory_of(first) != conflicts.memory_of(second):
         return
     own = sorted(loop for loop in first.loops if loop not in loops)
-    crossed = tuple((loop, Crossing.ENDED) for loop in own)
+    crossed = tuple((loop, ENDED) for loop in own)
     meeting = conflicts.meeting(first, second, crossed, around.units)
     pieces = meeting if share_view(first, second) else None
     if pieces is not None and not pieces.is_exact:
