@@ -8,7 +8,7 @@ import pytest
 from lsprotocol.types import Position, PositionEncodingKind
 
 from prismc.checker.names.symbols import BUILTINS, HOST_BUILTINS
-from prismc.checker.types import attributes
+from prismc.checker.types import attributes, effect_attributes
 from prismc.driver.options import Options
 from prismc.frontend.declarations import comment_above
 from prismc.lsp.analysis import analyse
@@ -140,7 +140,7 @@ def test_every_built_in_name_has_help() -> None:
     assert set(HOST_HELP) == set(HOST_BUILTINS)
     assert set(ATTRIBUTE_HELP) == set(ARGUMENT_WORDS) == set(attributes._ATTRIBUTES)
     assert ARGUMENT_WORDS["launch"] == attributes._LAUNCH
-    assert ARGUMENT_WORDS["effects"] == attributes._EFFECTS
+    assert ARGUMENT_WORDS["effects"] == effect_attributes._EFFECTS
     assert set(LEVEL_HELP) | set(STATEMENT_HELP) <= set(reserved_words())
 
 
