@@ -14,6 +14,7 @@ import numpy as np
 from prismc.emulator.checks.clocks import Clocks
 from prismc.emulator.checks.engines import EngineWatch
 from prismc.emulator.checks.signals import Signals
+from prismc.emulator.events import Async
 from prismc.emulator.flow import flow_of
 from prismc.emulator.geometry import WARP
 from prismc.emulator.launch import Launch
@@ -148,6 +149,11 @@ class Profiler(EngineWatch):
     ) -> None:
         self._count(run, site, place, size)
         super().write(run, site, place, size, qualifiers, values, width)
+
+    def begin_read(self, run: Run, operation: Async, place: Place, size: int) -> None:
+        if not operation.in_async_proxy:
+            self._count(run, operation.site, place, size)
+        super().begin_read(run, operation, place, size)
 
     def atomic(
         self, run: Run, site: Instruction, place: Place, size: int, qualifiers: Qualifiers

@@ -86,7 +86,10 @@ class EngineWatch(RaceWatch):
         self._against(run, touch, "strong writers", "reads what")
         if operation.in_async_proxy:
             self._against_unfenced(run, touch, touch.shadow.writer, "writes")
-        self.flight.begin(operation, touch.shadow, touch.access, writes=False)
+            self.flight.begin(operation, touch.shadow, touch.access, writes=False)
+        else:
+            self._note(run.batch, touch.shadow, "readers", touch.access.once())
+            self.flight.begin_copy(operation, touch.shadow, touch.access)
 
     def finish_read(
         self, batch: Batch, operation: Async, place: Place, size: int, lanes: Lanes | None
@@ -97,7 +100,10 @@ class EngineWatch(RaceWatch):
         shadow, access, _ = self._access(
             batch, operation.site, place.region, place.offsets, size, someone
         )
-        self.flight.end(operation, shadow, access, writes=False)
+        if operation.in_async_proxy:
+            self.flight.end(operation, shadow, access, writes=False)
+        else:
+            self.flight.end_copy(shadow, access)
         if lanes is not None:
             self._note(batch, shadow, "readers", access.once())
 

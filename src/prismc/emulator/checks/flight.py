@@ -20,8 +20,8 @@ class InFlight:
 
     def check(self, run: Run, shadow: Shadow, access: Access, doing: str, *, writes: bool) -> None:
         """Reports accesses to memory that an operation still writes, or, for writes, reads."""
-        found = (shadow.writing, "writes"), (shadow.reading if writes else None, "reads")
-        for marks, role in found:
+        readers = (shadow.reading, "reads"), (shadow.copying, "reads")
+        for marks, role in ((shadow.writing, "writes"), *(readers if writes else ())):
             if marks is None:
                 continue
             numbers = marks[access.granules]
@@ -69,6 +69,19 @@ class InFlight:
         """Marks memory as an operation's."""
         self._operations[operation.number] = operation
         shadow.marks(writes=writes)[access.granules] = operation.number
+
+    def begin_copy(self, operation: Async, shadow: Shadow, access: Access) -> None:
+        """Marks memory as what copies of threads read, of which any number may be in flight."""
+        self._operations[operation.number] = operation
+        latest, copies = shadow.copy_marks()
+        latest[access.granules] = operation.number
+        np.add.at(copies, access.granules, 1)
+
+    def end_copy(self, shadow: Shadow, access: Access) -> None:
+        """Threads have waited for copies; the mark goes with the last of a granule's."""
+        latest, copies = shadow.copy_marks()
+        np.subtract.at(copies, access.granules, 1)
+        latest[access.granules[copies[access.granules] == 0]] = 0
 
     def end(self, operation: Async, shadow: Shadow, access: Access, *, writes: bool) -> None:
         """The operation is complete for those who waited; marks of later operations stay."""

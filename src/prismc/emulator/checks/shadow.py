@@ -79,6 +79,9 @@ class Shadow:
         # The number of the asynchronous operation that writes or reads a granule; 0: none.
         self.writing: Lanes | None = None
         self.reading: Lanes | None = None
+        # The latest copy of a thread that reads a granule, and how many such there are.
+        self.copying: Lanes | None = None
+        self.copies: Lanes | None = None
         self.tables: dict[str, Table] = {}
 
     @property
@@ -99,6 +102,13 @@ class Shadow:
         if self.reading is None:
             self.reading = np.zeros(self.granules, np.int32)
         return self.reading
+
+    def copy_marks(self) -> tuple[Lanes, Lanes]:
+        """The latest copy of a thread that reads each granule, and the number of such copies."""
+        if self.copying is None or self.copies is None:
+            self.copying = np.zeros(self.granules, np.int32)
+            self.copies = np.zeros(self.granules, np.int32)
+        return self.copying, self.copies
 
     def table(self, name: str) -> Table:
         """A table, made when first asked for."""
@@ -129,4 +139,8 @@ class Shadow:
             self.writing = np.repeat(self.writing, times)
         if self.reading is not None:
             self.reading = np.repeat(self.reading, times)
+        if self.copying is not None and self.copies is not None:
+            self.copying, self.copies = (
+                np.repeat(marks, times) for marks in (self.copying, self.copies)
+            )
         self.tables = {name: table.refined(times) for name, table in self.tables.items()}

@@ -13,7 +13,6 @@ from prismc.emulator.findings import Kind
 from prismc.emulator.launch import Launch
 from prismc.emulator.memory import Place
 from prismc.emulator.ptx.tree import Immediate, Instruction, Register
-from prismc.emulator.scopes import Qualifiers
 from prismc.emulator.semantics.registry import Lanes
 from prismc.emulator.state.code import Step
 from prismc.emulator.state.run import Run
@@ -23,7 +22,6 @@ from prismc.emulator.units.mbarriers import MBarriers
 _SIZES = (4, 8, 16)
 _KNOWN = frozenset({"async", "ca", "cg", "shared", "shared::cta", "global", "L2::64B", "L2::128B",
                     "L2::256B", "L2::cache_hint"})  # fmt: skip
-_SOURCE = Qualifiers(space="global")
 
 
 def open_thread_copy(decoder: Decoder, site: Instruction) -> Decoded:
@@ -106,7 +104,7 @@ def _issue(
     operation = launch.new_async(site)
     if launch.watch is not None:
         if count:
-            launch.watch.read(run, site, source, count, _SOURCE)
+            launch.watch.begin_read(run, operation, source, count)
         launch.watch.begin_write(run, operation, place, size)
     copies.issue(
         ThreadCopy(
@@ -114,7 +112,7 @@ def _issue(
             target=place,
             source=source.region,
             starts=np.broadcast_to(source.offsets, lanes.shape),
-            counts=np.full(len(lanes), count),
+            count=count,
             size=size,
             groups=copies.committed[lanes],
             operation=operation,

@@ -31,7 +31,7 @@ class Deferred(Protocol):
 
 
 class ThreadCopy:
-    """One `cp.async` of some lanes: `size` bytes each, `counts` of them read, the rest zeros.
+    """One `cp.async` of some lanes: `size` bytes each, `count` of them read, the rest zeros.
 
     `groups` is the commit group of each lane's copy. `open` marks lanes that have not waited yet.
     """
@@ -42,7 +42,7 @@ class ThreadCopy:
         target: Place,
         source: Region,
         starts: Lanes,
-        counts: Lanes,
+        count: int,
         size: int,
         groups: Lanes,
         operation: Async,
@@ -51,7 +51,7 @@ class ThreadCopy:
         self.target = target
         self.source = source
         self.starts = starts
-        self.counts = counts
+        self.count = count
         self.size = size
         self.groups = groups
         self.operation = operation
@@ -63,7 +63,7 @@ class ThreadCopy:
         chosen = chosen[~self.moved[chosen]]
         self.moved[chosen] = True
         span = np.arange(self.size)
-        reads = span < self.counts[chosen][:, None]
+        reads = span < self.count
         at = np.where(reads, self.starts[chosen][:, None] + span, 0)
         content = np.where(reads, self.source.data[at], 0)
         self.target.region.data[self.target.offsets[chosen][:, None] + span] = content
@@ -103,11 +103,20 @@ class ThreadCopies(Unit):
                 continue
             copy.open[chosen] = False
             copy.move(chosen)
-            watch = self.launch.watch
-            if watch is not None:
-                place = Place(copy.target.region, copy.target.offsets[chosen], None)
-                watch.finish_write(self.batch, copy.operation, place, copy.size, copy.lanes[chosen])
+            self._tell(copy, chosen)
         self.pending = [copy for copy in self.pending if copy.open.any()]
+
+    def _tell(self, copy: ThreadCopy, chosen: Lanes) -> None:
+        """Tells the watch that the lanes at some positions have their copies."""
+        watch = self.launch.watch
+        if watch is None:
+            return
+        lanes = copy.lanes[chosen]
+        if copy.count:
+            source = Place(copy.source, copy.starts[chosen], None)
+            watch.finish_read(self.batch, copy.operation, source, copy.count, lanes)
+        place = Place(copy.target.region, copy.target.offsets[chosen], None)
+        watch.finish_write(self.batch, copy.operation, place, copy.size, lanes)
 
     def finish(self) -> None:
         """Completes everything, as the end of the threads does."""
