@@ -72,13 +72,18 @@ def plan_fences(
     orders = orders_of(barriers)
     chosen: dict[Place, Region] = {}
     left = len(verify(graph, proxies, orders).conflicts)
-    for place, region in _places(graph, barriers):
+    places = dict(_places(graph, barriers)) if left else {}
+    for place, region in places.items():
         if not left:
             break
         found = len(verify(graph, proxies, _with(orders, (*chosen, place))).conflicts)
         if found < left:
             chosen[place], left = region, found
 
+    if left:  # a fence on each way to an engine, of which one alone settles nothing
+        found = len(verify(graph, proxies, _with(orders, places)).conflicts)
+        if found < left:
+            chosen, left = dict(reversed(places.items())), found
     if left and is_ordered:
         raise UnfencedPlan(
             f"{graph.symbol}: {left} accesses of engines without a fence before them"
