@@ -30,6 +30,7 @@ from prismc.checker.sync.graph import (
     Node,
     Reach,
     Region,
+    Root,
     Sequence,
     Step,
     Summary,
@@ -96,18 +97,18 @@ class NodeBuilder:
 
     def _closing(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
         pointers, made = self._accesses.pointers, self._accesses.made
-        roots, nobody = pointers.own_registers(), unknown_footprint(0)
+        ended: dict[Root, AccessKind] = dict.fromkeys(pointers.own_registers(), AccessKind.WRITE)
         if self._is_kernel:
             read = (one.roots for one in made if one.queue is Completion.BULK_GROUP)
             of_calls = (root for several in read for root in several if root.parameter < 0)
-            roots = tuple(dict.fromkeys((*roots, *pointers.own_shared(), *of_calls)))
-        else:  # nobody else can wait at the function's mbarriers
+            ended |= dict.fromkeys((*pointers.own_shared(), *of_calls), AccessKind.WRITE)
+        else:  # nobody else can wait at the function's mbarriers; what stores read callers wait for
             filled = (root for loads in self._loads.values() for root in loads.roots)
-            roots = (*roots, *dict.fromkeys(filled))
-        paths = (Path(roots=(root,)) for root in roots)
+            ended = {**dict.fromkeys(filled, AccessKind.READ), **ended}
+        nobody = unknown_footprint(0)
         events = tuple(
-            self._accesses.add(AccessKind.WRITE, path, nobody, here, span, reach=Reach.END)
-            for path in paths
+            self._accesses.add(kind, Path(roots=(root,)), nobody, here, span, reach=Reach.END)
+            for root, kind in ended.items()
         )
         if events:
             yield Step(before=at, span=span, events=events)
