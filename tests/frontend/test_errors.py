@@ -22,7 +22,9 @@ CASES = [
     (in_function("x := aµ + 1"), "P0103", "aµ"),
     *(
         (in_function(f"x := {number} + 1"), "P0104", number)
-        for number in "1.0f 10u 0x 0x1G 0b12 017 00 0o7 1_ 1__0 1.2.3 1e 1x .5.5 1.x".split()
+        for number in (
+            "1.0f 10u 0x 0x1G 0b12 017 00 0o7 1_ 1__0 1.2.3 1e 1x .5.5 1.x 1e-3f 2.5e+4f".split()
+        )
     ),
     (in_function("x := 18446744073709551616"), "P0104", "18446744073709551616"),
     (in_function("x := 1e309"), "P0104", "1e309"),

@@ -50,7 +50,10 @@ _CONNECTING = (
     "if", "elif", "else", "for", "while", "in", "as", "and", "or", "not", "import", "from", "def",
     "kernel", "return", "break", "continue", "pass",
 )  # fmt: skip
-_FOREIGN_TYPES = ("char", "short", "long", "unsigned", "size_t", "half", "void")
+_FOREIGN_TYPES = {
+    "char": "i8", "short": "i16", "long": "i64", "unsigned": "u32", "size_t": "u64", "half": "f16",
+    "void": "void",
+}  # fmt: skip
 _TYPE_WORDS = ("ptr", "vec", "fn", "tensor_map")
 _ASSIGNMENTS = ("=", ":=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ":")
 # Which statement a part belongs to, and how it begins.
@@ -175,7 +178,11 @@ def type_first(at: Situation) -> Problem | None:
     is_type = first in SCALARS or first in ALIASES
     if is_declared or is_type or first in _FOREIGN_TYPES:
         fix = f"{name}: {first}" if is_type else None
-        return foreign(at, -1, 0, f"put the type after the name: `{name}: {first}`", fix)
+        written = _FOREIGN_TYPES.get(first, first)
+        last = 1 if name in ALIASES and at.word(1) == "NAME" else 0  # `unsigned int x`
+        return foreign(
+            at, -1, last, f"put the type after the name: `{at.text(last)}: {written}`", fix
+        )
     return None
 
 

@@ -76,6 +76,19 @@ def shared_as_type(at: Situation) -> Problem | None:
     return foreign(at, -2, 0, f"begin with it: `shared {at.text(-2)}: ..`")
 
 
+def shared_in_cuda(at: Situation) -> Problem | None:
+    """`__shared__ float s[64];`, and `extern __shared__`."""
+    if at.token != "NAME" or at.line_start() != -1:
+        return None
+    if at.text() == "__shared__":
+        return foreign(at, -1, 0, "write `shared name: f32[n]`; n is a constant")
+    if at.text(-1) != "__shared__":
+        return None
+    name = at.text(1) if at.word(1) == "NAME" else "name"
+    length = at.text(3) if at.word(2) == "[" and at.word(3) in ("INTEGER", "NAME") else "n"
+    return foreign(at, -1, 0, f"write `shared {name}: {at.text()}[{length}]`")
+
+
 def shared_with_value(at: Situation) -> Problem | None:
     """`shared s: f32[64] = 0`."""
     if at.token != "=" or at.line_word() != "shared":

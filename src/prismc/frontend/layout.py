@@ -76,7 +76,7 @@ def lexer_pattern(terminals: dict[str, str], operators: list[str]) -> str:
             rf"((?:{terminals['FLOAT']})(?![\w.]))",
             rf"((?:{terminals['INTEGER']})(?![\w.]))",
             rf"({terminals['STRING']})",
-            r"(\.?[0-9][\w.]*+)",
+            r"(\.?[0-9](?:[\w.]|(?<=[0-9.][eE])[+-](?=[0-9]))*)",
             rf"({'|'.join(re.escape(operator) for operator in longest_first)})",
             r"(\n)",
             r"([ \t\r]++|#[^\n]*+)",

@@ -21,14 +21,19 @@ _NUMBER_FAULTS = (
     (r"0[0-9_]+", "a zero before a number"),
     (r"0[xX].*", "`0x` and hexadecimal digits were expected"),
     (r"0[bB].*", "`0b` and digits 0 and 1 were expected"),
-    (r"[0-9_]*\.?[0-9_]*(?:[eE][0-9]+)?[fFlLuUdDhH]+", "a literal takes the type that it meets"),
+    (
+        r"[0-9_]*\.?[0-9_]*(?:[eE][+-]?[0-9]+)?[fFlLuUdDhH]+",
+        "a literal takes the type that it meets",
+    ),
     (r"[0-9_.eE]*_[0-9_.eE]*", "a `_` stands between two digits only"),
     (r"[0-9.]*\.[0-9.]*\.[0-9.]*", "a second decimal point"),
     (r".*[eE]", "digits are missing after the `e`"),
 )
 
 # A number of C with its suffix: a float (`1.0f`, `1.f` is left alone), or an integer.
-_SUFFIXED = re.compile(r"([0-9]+\.[0-9]+(?:[eE][0-9]+)?)[fF]|(?!0[0-9])([0-9]+)(?:[uUlL]+)")
+_SUFFIXED = re.compile(
+    r"([0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)[fF]|(?!0[0-9])([0-9]+)(?:[uUlL]+)"
+)
 
 # A stray character that another language uses: how Prism says it.
 _FOREIGN = {

@@ -132,6 +132,10 @@ HELP: tuple[Advice, ...] = (
             "kernel k(x: ptr):\n    pass\n",
         ),
     ),
+    Advice(
+        foreign_declarations.shared_in_cuda,
+        (_inside("__shared__ float s[64]"), _inside("extern __shared__ float s[]")),
+    ),
     Advice(foreign_declarations.shared_with_value, (_inside("shared s: f32[64] = 0"),)),
     Advice(
         foreign_declarations.default_value,

@@ -186,12 +186,14 @@ class Data:
             return reason, f"count units that are narrower than {code} and divide it"
         # A generic function counts for all its instances, those of a single unit among them.
         is_generic = bool(self._scope.instance.generics)
-        if of == self._scope.code and function == "id" and not is_generic:
-            advice = (
-                f"take the index before the code became {code}, where there are several of them: "
-                f"`i: int @ {code} = id()`"
-            )
-            return "there is only one, so its index is always 0", advice
+        if of != code or is_generic:
+            return "", ""
+        before = f"take the {noun} before the code became {code}, where there are several of them"
+        if function == "id":
+            reason = "there is only one, so its index is always 0"
+            return reason, f"{before}: `i: int @ {code} = id()`"
+        if of.level is Level.BLOCK:
+            return "there is only one here", f"{before}: `n: int = count({code})`"
         return "", ""
 
     # ------------------------------------------------------------------ names

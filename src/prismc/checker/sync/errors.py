@@ -106,7 +106,11 @@ class UnprovenPieces(Problem):
         "`{root}`, or one write it and one read it"
     )
     label = "not shown to stay in the thread's own piece"
-    help_text = "choose offsets that are known, or state it: `assume(disjoint({view}))` in `unsafe`"
+    help_text = (
+        "choose offsets that are known, state what lengths keep to "
+        "(`@assume(n > 0, n % 32 == 0)`), or that pieces are apart: "
+        "`assume(disjoint({view}))` in `unsafe`"
+    )
 
     root: str
     view: str

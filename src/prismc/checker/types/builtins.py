@@ -114,7 +114,10 @@ class Builtins(MemoryBuiltins):
             return self.refused(call.span)
         if len(call.arguments) == 2:
             return self._count_in_block(call, of)
-        count = self._units(of)
+        is_generic = self.instance is not None and bool(self.instance.generics)
+        # One block of a block's code is refused with perspectives: the grid's number was meant.
+        is_alone = of == self.bound.code and of.level is Level.BLOCK and not is_generic
+        count = None if is_alone else self._units(of)
         if count is not None:
             return self.constant(call.span, INT, count)
         return typed.UnitCount(

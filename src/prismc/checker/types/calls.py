@@ -13,7 +13,7 @@ from prismc.checker.types.call_errors import (
     WrongArgumentCount,
 )
 from prismc.checker.types.context import Unknown, is_refused
-from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.conversions import root_variable, writable_instead
 from prismc.checker.types.errors import (
     StoreThroughConst,
 )
@@ -304,6 +304,7 @@ class Calls(Layouts):
                 at=value.span,
                 name=variable.name,
                 what="is const",
+                advice=writable_instead(variable),
                 related=(*self.declared_here(variable), *why),
             )
         )

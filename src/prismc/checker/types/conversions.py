@@ -311,3 +311,17 @@ def _pointer_advice(found: PointerType, expected: PointerType) -> str:
     if found.is_atomic:
         return "an atomic pointer goes only to the functions of `std.atomic`"
     return f"pass a {show(expected)}"
+
+
+def writable_instead(variable: typed.Variable) -> str:
+    """What to do where something that is only read would be stored to."""
+    match variable.kind:
+        case typed.VariableKind.RING:
+            return "`consume` only reads its slots: store to another array"
+        case typed.VariableKind.PARTITION | typed.VariableKind.CLAIM | typed.VariableKind.ASYNC:
+            return (
+                "what it is made of is only read, as a `const` pointer is, and a slot in "
+                "`consume`: store elsewhere"
+            )
+        case _:
+            return f"drop the `const` where `{variable.name}` is declared, or store elsewhere"

@@ -244,10 +244,11 @@ class StoreThroughConst(Problem):
     code = "P0336"
     title = "a store through const"
     message = "`{name}` {what}: it is only read"
-    help_text = "drop the `const` where `{name}` is declared, or store elsewhere"
+    help_text = "{advice}"
 
     name: str
     what: str
+    advice: str
 
 
 class CannotAssign(Problem):

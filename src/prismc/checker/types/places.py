@@ -5,7 +5,7 @@ from __future__ import annotations
 from prismc.checker.names.symbols import Symbol, SymbolKind
 from prismc.checker.types import typed
 from prismc.checker.types.context import Unknown, is_refused
-from prismc.checker.types.conversions import root_variable
+from prismc.checker.types.conversions import root_variable, writable_instead
 from prismc.checker.types.errors import (
     CannotAssign,
     LoopVariableReadOnly,
@@ -101,6 +101,7 @@ class Places(Expressions):
                 at=node.span,
                 name=variable.name,
                 what=what,
+                advice=writable_instead(variable),
                 related=self.note(variable.span, f"`{variable.name}` {what}: declared here"),
             )
         )
@@ -179,6 +180,7 @@ class Places(Expressions):
                     at=array.span,
                     name=variable.name,
                     what="is const",
+                    advice=writable_instead(variable),
                     related=self.declared_here(variable),
                 )
             )
