@@ -45,7 +45,8 @@ def answers(case: Case) -> list[str]:
         session.files.overlay(name, text)
     file = session.files.known(case.root)
     if checked := run_stages(session, file, CHECKS):
-        found.append(show_plan(checked.program, checked.plan, session.files))
+        target = said.options.target
+        found.append(show_plan(checked.program, checked.plan, session.files, target))
     built = build_file(session, file, (said.options.target,), (Emit.CUDA,), lambda *_: Path("k.cu"))
     return [*found, *((one.content.decode() for one in built.outputs) if built else ())]
 

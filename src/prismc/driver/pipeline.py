@@ -186,7 +186,7 @@ def _fact_views() -> tuple[View, ...]:
         return show_graph(graphs, session.files)
 
     def plan(session: Session, checked: CheckedProgram) -> str:
-        return show_plan(checked.program, checked.plan, session.files)
+        return show_plan(checked.program, checked.plan, session.files, session.options.target)
 
     return (
         View("types", types),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from prismc.hardware.features import Feature
+from prismc.hardware.targets import Target
 from prismc.source.record import Record
 
 WARP_THREADS = 32
@@ -94,6 +96,14 @@ PRIMITIVES: dict[str, Primitive] = {
         Primitive(name="full proxy fence", ptx="fence.proxy.async", cost=Cost.ARRIVE),
     )
 }
+
+
+def instruction_of(name: str, target: Target) -> str:
+    """The instruction of a primitive as it is on `target`: where a wait at an mbarrier may suspend
+    the thread, it does (PTX ISA, "mbarrier.try_wait")."""
+    ptx = PRIMITIVES[name].ptx
+    is_suspended = target.has(Feature.MBARRIER_TRY_WAIT)
+    return ptx.replace("test_wait", "try_wait") if is_suspended else ptx
 
 
 def fits_lanes(threads: int) -> bool:

@@ -13,6 +13,7 @@ from prismc.driver.session import Session
 from prismc.frontend import ast
 from prismc.frontend.errors import ImportCycle, MissingModule, UnreadableModule
 from prismc.frontend.modules import ModuleGraph
+from prismc.hardware.targets import Target
 from prismc.lsp.lexis import declarations_of
 from prismc.source.files import Files, SourceFile
 from prismc.source.record import Record, replace
@@ -26,6 +27,7 @@ class Analysis(Record):
 
     root: SourceFile
     version: int
+    target: Target
     files: Files
     problems: tuple[Problem, ...]
     graph: ModuleGraph | None
@@ -63,6 +65,7 @@ def analyse(name: str, version: int, texts: Mapping[str, str], options: Options)
     return Analysis(
         root=root,
         version=version,
+        target=session.options.target,
         files=session.files,
         problems=session.problems,
         graph=facts.get("parse"),

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.plan import Deed, Edge, SyncOperation, Where
 from prismc.checker.types import typed
-from prismc.hardware.primitives import PRIMITIVES
+from prismc.hardware.primitives import instruction_of
+from prismc.hardware.targets import Target
 from prismc.lsp.analysis import Analysis
 from prismc.lsp.facts import FileFacts
 from prismc.source.files import Files
@@ -42,7 +43,7 @@ def planned(
     analysis: Analysis, facts: FileFacts, bodies: Iterable[typed.Body]
 ) -> Iterator[Planned]:
     """The synchronisation that stands in some instances of a file."""
-    files = analysis.files
+    files, target = analysis.files, analysis.target
     for body in bodies:
         plan = facts.checked.plan.instances.get(body.instance.symbol)
         if plan is None or not plan.operations:
@@ -51,17 +52,17 @@ def planned(
         for operation in plan.operations:
             span = spans.get(operation.position.anchor)
             if span is not None and span.file == facts.module.file:
-                yield _planned(operation, span, files)
+                yield _planned(operation, span, files, target)
 
 
-def _planned(operation: SyncOperation, span: Span, files: Files) -> Planned:
+def _planned(operation: SyncOperation, span: Span, files: Files, target: Target) -> Planned:
     is_before = operation.position.where is Where.BEFORE
     at = span.start if is_before else max(span.start, span.end - 1)
     return Planned(
         line=files.known(span.file).position(at).line,
         where=operation.position.where.value,
         title=f"{operation.kind.value} of {operation.participants.perspective}",
-        instruction=PRIMITIVES[operation.kind.value].ptx,
+        instruction=instruction_of(operation.kind.value, target),
         reason=_reasons(operation, files),
         span=span,
     )

@@ -63,7 +63,7 @@ f: block[1], threads 0..127
 def test_the_plan_tells_where_who_and_why() -> None:
     result = planned(PROGRAM)
     assert result.problems == []
-    assert show_plan(result.program, result.plan, result.files) == PLAN
+    assert show_plan(result.program, result.plan, result.files, DEFAULT_TARGET) == PLAN
 
 
 def test_the_graph_tells_what_each_line_touches() -> None:

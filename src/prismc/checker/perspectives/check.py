@@ -34,6 +34,15 @@ from prismc.diagnostics.sink import Sink
 from prismc.hardware.groups import Bound, Perspective
 from prismc.source.span import Span
 
+# Why threads that leave together may not leave these, by keyword.
+_NOT_LEFT = MappingProxyType(
+    {
+        "pipeline": "steps that have begun would never end",
+        "partition": "what it narrows is whole again only behind it",
+        "claim": "what it claims is free again only behind it",
+    }
+)
+
 
 def check_perspectives(program: typed.Program, sink: Sink) -> PerspectiveFacts:
     """Judge every instance; callees come first, so that calls know what they require."""
@@ -202,6 +211,7 @@ class _BodyChecker:
             ExitCrosses(
                 at=statement.span,
                 exit=keyword,
+                why=_NOT_LEFT.get(crossed.keyword, "some threads would leave, others stay"),
                 outer=outer.bound.code,
                 leaves=leaves,
                 crossed=f"a `{crossed.keyword}` of {crossed.bound.code} code",

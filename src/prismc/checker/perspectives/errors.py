@@ -133,10 +133,11 @@ class ExitCrosses(Problem):
     code = "P0410"
     title = "an exit that crosses a perspective"
     message = "this `{exit}` leaves the {outer} {leaves} from inside {crossed}"
-    label = "some threads would leave, others stay"
+    label = "{why}"
     help_text = "use an `if` around the rest of the body, or decide in {outer} code"
 
     exit: str
+    why: str
     outer: Perspective
     leaves: str
     crossed: str

@@ -208,20 +208,24 @@ class Step(Node):
 
 class Commit(Step):
     """The end of an asynchronous scope: what it has put into `queue` is a group from here on. Of
-    bulk loads `arrivers` are the threads that arrive; 0: all of the code."""
+    bulk loads `arrivers` are the threads that arrive; 0: all of the code. `bits` are the numbers
+    in orders that their arrivals lead to, each with the threads that have it (`releases.py`)."""
 
     queue: Queue
     arrivers: int = 0
+    bits: tuple[tuple[int, int], ...] = ()
 
 
 class Wait(Step):
     """A wait of each thread until at most its newest `groups` groups of `queue` are pending.
-    `registers` are the ids of the arrays that are touched behind it, `order` what it makes."""
+    `registers` are the ids of the arrays that are touched behind it, `order` what it makes for
+    the operations, `acquired` for what was before the arrivals for them."""
 
     queue: Queue
     groups: int
     registers: tuple[int, ...] = ()
     order: Coverage = NONE
+    acquired: Coverage = NONE
 
 
 class Finish(Step):

@@ -127,7 +127,7 @@ def _hoist(item: Wait, conflicts: Conflicts, top: Region, asked: Asked) -> Chang
         first = nodes[start]
         moved = wait_before(
             first.before, first.span, item.queue, groups, item.registers, item.order,
-            conflicts.load_waits.get(item.queue),
+            conflicts.load_waits.get(item.queue), item.acquired,
         )  # fmt: skip
         asked[moved] = asked[item]
         return (*nodes[:start], moved, *nodes[start:at], *nodes[at + 1 :])

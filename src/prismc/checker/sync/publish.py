@@ -1,7 +1,8 @@
 """Which barrier shows a kernel's threads the mbarriers that one of them has initialised.
 
-A barrier of all that stands there anyhow does, if it comes before the first use: on every path,
-and only once. Elsewhere one of their own stands behind the initialisation.
+A barrier of all that stands there anyhow does, if it comes before the first use on every path: in
+code that runs once, or in the loop that all uses are in. Elsewhere one of their own stands behind
+the initialisation.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from prismc.checker.sync.choose import Planned
-from prismc.checker.sync.graph import Node, Region
+from prismc.checker.sync.graph import Loop, Node, Region
+from prismc.checker.sync.graph import Sequence as Nodes
 from prismc.checker.sync.plan import MBARRIER_KINDS, Position, SyncKind, SyncOperation
 from prismc.checker.sync.split import Await
 from prismc.checker.sync.text_order import TextOrder
@@ -34,14 +36,15 @@ def publisher(
     other blocks do."""
     kinds = _OF_CLUSTERS if is_wide else _BARRIERS
     order, used = TextOrder(body), _first_use(operations)
-    inside = [order.extent[scope][0] for scope in scopes]
-    inside += [
-        order.extent[each.id][0]
+    using = set(scopes)
+    using |= {
+        each.id
         for each in body.all_statements
         if any(call.callee.symbol in users for call in calls_in((each,)))
-    ]
-    first = min(inside, default=len(order.extent))
-    on_the_way = set(_on_every_path(planned))
+    }
+    first = min((order.extent[each][0] for each in using), default=len(order.extent))
+    using |= {one.position.anchor for one in operations if one.kind in MBARRIER_KINDS}
+    on_the_way = set(_on_every_path(planned, _around(using, body, order)))
     return next(
         (
             index
@@ -57,9 +60,22 @@ def _first_use(operations: Sequence[SyncOperation]) -> int:
     return next(uses, len(operations))
 
 
-def _on_every_path(planned: Planned) -> Iterator[Position]:
-    """Where the kernel comes to barriers of all threads, or of each block, once, by any way."""
-    nodes = set(_outermost(planned.graph.top))
+def _around(using: Collection[int], body: typed.Body, order: TextOrder) -> set[int]:
+    """The loops that hold all statements with uses; a pipeline's loop has steps before it."""
+    found: set[int] = set()
+    for loop in body.all_statements:
+        is_plain = isinstance(loop, typed.While | typed.For) and loop.id not in using
+        if is_plain and not (isinstance(loop, typed.For) and loop.turns):
+            start, end = order.extent[loop.id]
+            if all(start < order.extent[each][0] < end for each in using):
+                found.add(loop.id)
+    return found
+
+
+def _on_every_path(planned: Planned, around: Collection[int]) -> Iterator[Position]:
+    """Where the kernel comes to barriers of all threads, or of each block, by any way that leads to
+    the body of the loops `around`."""
+    nodes = set(_outermost(planned.graph.top.body, planned.graph.top, around))
     for barrier in planned.barriers:
         node, is_end = barrier.key
         threads = sum(unit.bit_count() for unit in barrier.units)
@@ -72,9 +88,11 @@ def _on_every_path(planned: Planned) -> Iterator[Position]:
             yield node.before
 
 
-def _outermost(region: Region) -> Iterator[Node]:
-    """The nodes of code that all threads run, without those in loops and choices."""
-    for node in region.body:
+def _outermost(nodes: Nodes, region: Region, around: Collection[int]) -> Iterator[Node]:
+    """The nodes of code that all threads run, without those in choices and other loops."""
+    for node in nodes:
         yield node
         if isinstance(node, Region) and node.threads == region.threads:
-            yield from _outermost(node)
+            yield from _outermost(node.body, node, around)
+        elif isinstance(node, Loop) and node.loop in around:
+            yield from _outermost(node.body, region, around)

@@ -24,12 +24,13 @@ from prismc.checker.sync.plan import MBARRIER_KINDS, WAITS, Edge, SyncOperation,
 from prismc.checker.sync.plan import Access as PlanAccess
 from prismc.checker.types import typed
 from prismc.diagnostics.words import counted
-from prismc.hardware.primitives import PRIMITIVES
+from prismc.hardware.primitives import instruction_of
+from prismc.hardware.targets import Target
 from prismc.source.files import Files
 from prismc.source.span import Span
 
 
-def show_plan(program: typed.Program, plan: SyncPlan, files: Files) -> str:
+def show_plan(program: typed.Program, plan: SyncPlan, files: Files, target: Target) -> str:
     """The operations of each function: where they stand, who takes part, and what needs them."""
     places = {
         statement.id: statement.span
@@ -40,7 +41,7 @@ def show_plan(program: typed.Program, plan: SyncPlan, files: Files) -> str:
     for symbol, instance in plan.instances.items():
         lines.append(f"{symbol}: {_count(len(instance.operations))}")
         for operation in instance.operations:
-            lines.append(_operation(operation, places, files))
+            lines.append(_operation(operation, places, files, target))
             lines += [_edge(edge, files) for edge in operation.edges]
     return "\n".join(lines) + "\n"
 
@@ -49,11 +50,13 @@ def _count(number: int) -> str:
     return {0: "no synchronisation", 1: "1 operation"}.get(number, f"{number} operations")
 
 
-def _operation(operation: SyncOperation, places: dict[int, Span], files: Files) -> str:
+def _operation(
+    operation: SyncOperation, places: dict[int, Span], files: Files, target: Target
+) -> str:
     position = operation.position
     line = files.position(places[position.anchor]).line
     kind = operation.kind.value
-    details = f"{kind} of {operation.participants.perspective} ({PRIMITIVES[kind].ptx})"
+    details = f"{kind} of {operation.participants.perspective} ({instruction_of(kind, target)})"
     if operation.kind in WAITS.values():
         details += f", {counted(operation.count, 'group')} may stay pending"
     if operation.kind in MBARRIER_KINDS:

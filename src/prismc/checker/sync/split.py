@@ -13,6 +13,7 @@ from prismc.checker.sync.coverage import UNCOMMITTED, Coverage, then, wait
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import (
     Access,
+    Commit,
     Exit,
     Flow,
     Graph,
@@ -145,7 +146,7 @@ def arrive_at(
     if barrier.peers is not None:
         far = replace(touch, number=number + 2, roots=(barrier.peers,), reach=Reach.CLUSTER)
         touches = (touch, far)
-    return Arrive(before=position, span=span, events=(*touches, _passes(made)), barrier=barrier)
+    return Arrive(before=position, span=span, events=(*touches, passing(made)), barrier=barrier)
 
 
 def await_at(
@@ -168,22 +169,27 @@ def await_at(
         queue=PASSED if barrier.before_copies else None,
     )
     touches = () if barrier.is_cluster else (touch,)
-    return Await(before=position, span=span, events=(_passes(order), *touches), barrier=barrier)
+    return Await(before=position, span=span, events=(passing(order), *touches), barrier=barrier)
 
 
 def _by_unit(barrier: SplitBarrier) -> Iterable[tuple[int, int]]:
     return zip(barrier.units, (1 << bit for bit in barrier.bits), strict=True)
 
 
-def _passes(order: Coverage) -> Summary:
+def passing(order: Coverage) -> Summary:
+    """An order as an event."""
     return Summary(entries=(), exits=((Exit.NORMAL, Flow(through=order, pending=())),))
 
 
 def free_bit(graph: Graph, least: int) -> int:
-    """The first number from `least` on that no split barrier of a function has."""
-    arrivals = (node for node in nodes_in(graph.top.body) if isinstance(node, Arrive))
-    bits = (bit for node in arrivals for bit in node.barrier.bits)
-    return max((least - graph.stride, *bits)) + graph.stride
+    """The first number from `least` on that nothing in a function has."""
+    bits = [least - graph.stride]
+    for node in nodes_in(graph.top.body):
+        if isinstance(node, Arrive):
+            bits += node.barrier.bits
+        elif isinstance(node, Commit):
+            bits += [bit for _, bit in node.bits]
+    return max(bits) + graph.stride
 
 
 def outside(summary: Summary) -> Summary:

@@ -35,6 +35,7 @@ from prismc.checker.sync.project import copied_barriers, projected_loops, projec
 from prismc.checker.sync.protocol import require_liveness
 from prismc.checker.sync.races import report_meetings
 from prismc.checker.sync.refine import Barrier, orders_of, refine
+from prismc.checker.sync.releases import with_releases
 from prismc.checker.sync.report import (
     report_clashes,
     report_conflicts,
@@ -212,7 +213,8 @@ def _plan(
         has_copies=has_copies,
     )
     handover = _handover(graph, conflicts, settings, first_bit)
-    graph, conflicts = with_equal_arrivals(handover.graph), handover.conflicts
+    graph = with_releases(with_equal_arrivals(handover.graph), first_bit)
+    conflicts = handover.conflicts
     groups = plan_groups(graph, conflicts)
     graph = groups.graph
     barriers, verdict = _placed(graph, conflicts, settings, groups.placed)

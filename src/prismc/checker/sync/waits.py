@@ -25,6 +25,7 @@ from prismc.checker.sync.graph import (
     Access,
     Arms,
     Choice,
+    Commit,
     Exit,
     Flow,
     Jump,
@@ -67,21 +68,22 @@ class Counted(Record):
 
 def with_waits(top: Region, conflicts: Conflicts) -> Counted:
     """Place the waits of a function."""
-    walk = _Walk(conflicts, places=True)
+    commits = (node for node in nodes_in(top.body) if isinstance(node, Commit))
+    walk = _Walk(conflicts, {node.queue: node.bits for node in commits}, places=True)
     made = walk.region(top)[0]
     return Counted(top=made, asked=walk.asked, decisive=frozenset(walk.decisive))
 
 
 def unfinished(top: Region, conflicts: Conflicts) -> tuple[Conflict, ...]:
     """What touches memory of copies that may still be on their way."""
-    walk = _Walk(conflicts, places=False)
+    walk = _Walk(conflicts, {}, places=False)
     walk.region(top)
     return tuple(walk.found.values())
 
 
 def summary_of(node: Node, region: Region, conflicts: Conflicts) -> Summary:
     """What a node of a region does, without barriers."""
-    return _Walk(conflicts, places=False).node(node, region)[1]
+    return _Walk(conflicts, {}, places=False).node(node, region)[1]
 
 
 def wait_before(
@@ -92,12 +94,14 @@ def wait_before(
     registers: tuple[int, ...] = (),
     order: Coverage = NONE,
     touch: Access | None = None,
+    acquired: Coverage = NONE,
 ) -> Wait:
-    """A wait as a node; it makes `order` between those who issued and those who wait. `touch` is
-    that of the phase it waits for."""
+    """A wait as a node; it makes `order` between those who issued and those who wait, and
+    `acquired` between those who arrived and them. `touch` is that of the phase it waits for."""
     through = wait(queue, groups, order)
     if queue is BULK_WRITES:  # who has written, has read
         through = then(wait(Completion.BULK_GROUP, groups), through)
+    through = then(through, acquired)
     flow = Flow(through=through, pending=())
     summary = Summary(entries=(), exits=((Exit.NORMAL, flow),))
     return Wait(
@@ -108,14 +112,23 @@ def wait_before(
         groups=groups,
         registers=registers,
         order=order,
+        acquired=acquired,
     )
 
 
 class _Walk:
-    """Goes through a function, with or without placing waits; `found` asks for them."""
+    """Goes through a function, with or without placing waits; `found` asks for them. `bits` are
+    those of the arrivals for each queue."""
 
-    def __init__(self, conflicts: Conflicts, *, places: bool) -> None:
+    def __init__(
+        self,
+        conflicts: Conflicts,
+        bits: Mapping[Queue, tuple[tuple[int, int], ...]],
+        *,
+        places: bool,
+    ) -> None:
         self._conflicts = conflicts
+        self._bits = bits
         self._places = places
         # What is only looked at comes out the same each time; changes keep most of the nodes.
         self._known: dict[Node, Looked] = {} if places else conflicts.looked
@@ -172,7 +185,8 @@ class _Walk:
                 touched = tuple(sorted(filter(None, registers)))
                 order = _meeting(issuers[queue], region) if isinstance(queue, Loads) else NONE
                 touch = self._conflicts.load_waits.get(queue)
-                wait = wait_before(position, span, queue, age, touched, order, touch)
+                acquired = _acquired(self._bits.get(queue, ()), region)
+                wait = wait_before(position, span, queue, age, touched, order, touch, acquired)
                 self.asked[wait] = tuple(conflict for conflict, _ in asked[queue])
                 self.decisive |= {one.earlier.number for one, old in asked[queue] if old == age}
                 yield wait
@@ -239,3 +253,14 @@ def _meeting(issuers: int, region: Region) -> Coverage:
     """A wait at an mbarrier: what the issuers' loads brought is there for all who wait."""
     classes = ((issuers & unit, unit) for unit in region.units)
     return Coverage(tuple(one for one in classes if one[0]))
+
+
+def _acquired(bits: Iterable[tuple[int, int]], region: Region) -> Coverage:
+    """What a wait in code of `region` puts in order behind arrivals: all waiting threads that share
+    the mbarrier."""
+    classes = (
+        (1 << bit, unit & region.threads)
+        for unit, bit in bits
+        if any(unit & ~whole == 0 for whole in region.units)
+    )
+    return Coverage(tuple(classes))

@@ -21,7 +21,7 @@ from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
 from prismc.driver.sync.shapes import Shaped, last_line, shaped
-from prismc.hardware.primitives import PRIMITIVES, Cost
+from prismc.hardware.primitives import PRIMITIVES, Cost, instruction_of
 from prismc.source.files import Files
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
@@ -186,7 +186,7 @@ def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...
         checked.program, checked.perspectives, checked.memory, checked.settings, checked.plan
     )
     functions = [
-        _function(account, checked.program, checked.plan, session.files)
+        _function(account, checked.program, checked.plan, session)
         for account in told
         if account.operations or account.instance.span.file == session.root
     ]
@@ -195,9 +195,9 @@ def account_of(session: Session, checked: CheckedProgram) -> tuple[Function, ...
 
 
 def _function(
-    account: FunctionAccount, program: typed.Program, plan: SyncPlan, files: Files
+    account: FunctionAccount, program: typed.Program, plan: SyncPlan, session: Session
 ) -> Function:
-    instance = account.instance
+    instance, files = account.instance, session.files
     spans = {s.id: s.span for s in statements_in(program.bodies[instance.symbol].statements)}
     first = files.position(instance.requires_span).line
     last = max((last_line(span, files) for span in spans.values()), default=first)
@@ -207,7 +207,7 @@ def _function(
         file=instance.span.file,
         first_line=first,
         last_line=last,
-        operations=tuple(_operation(each, spans, files) for each in account.operations),
+        operations=tuple(_operation(each, spans, session) for each in account.operations),
         settled=tuple((item.root, item.why.value) for item in account.settled),
         required=account.required,
         pipelines=tuple(
@@ -223,8 +223,8 @@ def _title(instance: typed.Instance) -> str:
     return f"{word} {instance.name}" + (f" with {generics}" if generics else "")
 
 
-def _operation(account: OperationAccount, spans: Mapping[int, Span], files: Files) -> Operation:
-    operation = account.operation
+def _operation(account: OperationAccount, spans: Mapping[int, Span], session: Session) -> Operation:
+    operation, files = account.operation, session.files
     primitive = PRIMITIVES[operation.kind.value]
     span = spans[operation.position.anchor]
     start = files.position(span)
@@ -233,7 +233,9 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], files: File
         number=operation.number,
         kind=operation.kind.value,
         threads=_who(operation),
-        instruction=_instruction(operation, primitive.ptx),
+        instruction=_instruction(
+            operation, instruction_of(operation.kind.value, session.options.target)
+        ),
         cost=primitive.cost,
         line=last_line(span, files) if is_after else start.line,
         is_after=is_after,
