@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from checker.sync.mixed_touches import INPUTS, OUTPUTS
+from checker.sync.mixed_touches import INPUTS
 from checker.sync.random_mixes import Mix
-from checker.sync.random_programs import THREADS
 from prismc.emulator.schedule import Copies, Order, Plan
 from support.checking import check_texts
 from support.running import Compiled, compile_texts
@@ -29,10 +28,12 @@ SCHEDULES = (
 REASONS = {"P0605", "P0630"}
 
 
-def compiled(kind: type[Mix], functions: str, first: int) -> Iterator[tuple[Compiled, Mix]]:
+def compiled(
+    kind: type[Mix], functions: str, first: int, count: int = BATCH
+) -> Iterator[tuple[Compiled, Mix]]:
     """The kernels from seed `first` on that are not refused, compiled together; they call
     `functions`."""
-    drawn = map(kind, range(first, first + BATCH))
+    drawn = map(kind, range(first, first + count))
     programs = [each for each in drawn if _is_accepted(each, functions)]
     text = functions + "".join(program.text for program in programs)
     made = compile_texts({"test.prism": text}, "test.prism", FLAGS)
@@ -49,9 +50,7 @@ def _is_accepted(program: Mix, functions: str) -> bool:
 def run(made: Compiled, program: Mix, number: int, schedule: Plan) -> None:
     """Runs a kernel for n = `number`, and compares what it leaves."""
     values = np.random.default_rng(number).integers(-99, 99, INPUTS, dtype=np.int32)
-    arguments = {"X": values, "Y": np.zeros(THREADS, np.int32), "n": number}
-    arguments["Z"] = np.zeros(OUTPUTS, np.int32)
-    after = made.run(1, arguments, program.name, schedule)
-    expected = program.run(values, number)
-    assert np.array_equal(after["Y"], expected.acc), program.text
-    assert np.array_equal(after["Z"], expected.outputs), program.text
+    before = program.memory(values, number).arguments()
+    after = made.run(1, {"X": values, "n": number} | before, program.name, schedule)
+    for name, expected in program.run(values, number).results().items():
+        assert np.array_equal(after[name], expected), f"{name}: {program.text}"

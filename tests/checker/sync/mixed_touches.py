@@ -23,6 +23,14 @@ class MixMemory(Memory):
         self.inputs = values
         self.outputs = np.zeros(OUTPUTS, np.int32)
 
+    def arguments(self) -> dict[str, Array]:
+        """The arrays that a launch takes besides X, as they are before it."""
+        return {"Y": np.zeros(THREADS, np.int32), "Z": self.outputs.copy()}
+
+    def results(self) -> dict[str, Array]:
+        """What a launch leaves in its arrays when these are its values."""
+        return {"Y": self.acc, "Z": self.outputs}
+
 
 def indented(lines: list[str], by: int = 1) -> list[str]:
     """Lines of a body."""

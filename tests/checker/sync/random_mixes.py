@@ -17,6 +17,8 @@ from checker.sync.random_programs import FUNCTIONS, SIZE, THREADS, Effect, Memor
 class Mix(Touches, Copies):
     """A kernel for X[1024], Y[128] and Z[256], built for a target with engines."""
 
+    memory = MixMemory
+
     def __init__(self, seed: int) -> None:
         self._conditions = 0
         super().__init__(seed)
@@ -26,7 +28,7 @@ class Mix(Touches, Copies):
 
     def run(self, values: Array, number: int) -> MixMemory:
         """What is in memory after the kernel, for X = values and n = number."""
-        memory = MixMemory(values, number)
+        memory = self.memory(values, number)
         with np.errstate(over="ignore"):
             for effect in self._effects:
                 effect(memory)
