@@ -45,7 +45,7 @@ _ARGUMENTS = re.compile(r"\s*@(\w+)\(.*$")
 _PERSPECTIVE = re.compile(r"(?:@|\b(?:group|first|split))\s*\w*$")
 _NEW_NAME = re.compile(r"\b(?:def|kernel|const|as|for|shared)\s+\w*$")
 _IMPORT_LINE = re.compile(
-    r"^(?:from ++([\w.]++) ++import\b((?: *+\w++(?: ++as ++\w++)?+ *+,?+)*+)|import\b).*+\n?",
+    r"^(?:from ++([\w.]++) ++import\b((?: *+\w++(?: ++as ++\w++)? *+,?+)*)|import\b).*+\n?",
     re.MULTILINE,
 )
 _WORD = re.compile(r"\w*$")
