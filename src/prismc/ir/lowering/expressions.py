@@ -100,8 +100,10 @@ class Expressions:
             case typed.Builtin(name="is_shared", arguments=(pointer,)):
                 base, result = self.view(pointer).base, (Value(BOOLEAN),)
                 return self._add(IsShared(pointer=base, results=result, span=self._span))
-            case typed.Builtin(name="aligned", arguments=(pointer, *index, wanted)):
-                return self._is_aligned(pointer, index[0] if index else None, wanted)
+            case typed.Builtin(name="aligned", arguments=(pointer, wanted)):
+                return self._is_aligned(pointer, None, wanted)
+            case typed.Builtin(name="aligned", arguments=(pointer, index, wanted)):
+                return self._is_aligned(pointer, index, wanted)
             case typed.Builtin(name="completion"):
                 return self._frame.hidden_value(Hidden.COMPLETION)
             case typed.Builtin(name=name, arguments=arguments):
