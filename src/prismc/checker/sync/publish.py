@@ -16,7 +16,7 @@ from prismc.checker.sync.plan import MBARRIER_KINDS, Position, SyncKind, SyncOpe
 from prismc.checker.sync.split import Await
 from prismc.checker.sync.text_order import TextOrder
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_in
+from prismc.checker.types.walk import calls_of
 
 _OF_CLUSTERS = (SyncKind.CLUSTER_BARRIER, SyncKind.CLUSTER_WAIT)
 _BARRIERS = (SyncKind.BLOCK_BARRIER, *_OF_CLUSTERS)
@@ -40,7 +40,7 @@ def publisher(
     using |= {
         each.id
         for each in body.all_statements
-        if any(call.callee.symbol in users for call in calls_in((each,)))
+        if any(call.callee.symbol in users for call in calls_of((each,)))
     }
     first = min((order.extent[each][0] for each in using), default=len(order.extent))
     using |= {one.position.anchor for one in operations if one.kind in MBARRIER_KINDS}
