@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from prismc.frontend import grammar
 from prismc.frontend.build_ast import Builder
 from prismc.frontend.grammar import build_tables, cached_tables, load_tables
+from prismc.frontend.layout import lexer_pattern
 from prismc.frontend.tables import Tables
 from prismc.source.files import SourceFile
 from prismc.source.resources import grammar_file
@@ -29,6 +31,14 @@ thread warp warpgroup block grid
 
 def test_reserved_words() -> None:
     assert sorted(load_tables().words) == sorted(RESERVED)
+
+
+def test_only_sets_are_repeated_possessively() -> None:
+    """A group that fails halfway keeps what it has read, up to Python 3.11.4 (gh-106052)."""
+    tables = load_tables()
+    pattern = lexer_pattern(tables.patterns, list(tables.operators))
+    assert "*+" in pattern
+    assert re.search(r"(?<!\\)\)[*+?]\+", pattern) is None
 
 
 def test_every_action_is_a_method_and_every_method_an_action() -> None:
