@@ -12,6 +12,7 @@ import pytest
 
 from prismc.checker.sync.plan import SyncKind
 from prismc.emulator.schedule import adversaries
+from support.checking import check_texts
 from support.running import Array, compile_texts
 
 BLOCK, BLOCKS = 32, 2
@@ -28,6 +29,7 @@ def exchanged(x: ptr(i32), v: i32 @ thread[1]) -> i32 @ thread[1]:
         m[0] = v
     return x[63 - t]
 """
+LOADING_HEAD = "from std.copy import bulk_load\n" + HEAD
 KERNEL = """
 @requires(grid[1], block[2], thread[32])
 @launch(threads = 32, cluster = 2)
@@ -209,15 +211,50 @@ class Kernel:
         return run
 
 
+class Loading(Kernel):
+    """A random kernel whose blocks' arrays the copy engine fills, too."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.text = self.text.replace("cluster = 2)", "cluster = 2)\n@assume(aligned(X, 16))", 1)
+        self.text = self.text.replace("i32[32] @ block[1]\n", "i32[32] @ block[1] align 16\n")
+
+    def _statement(self, depth: int) -> Run:
+        if self._random.random() < 0.7:
+            return super()._statement(depth)
+        name, source = self._random.choice("ST"), self._random.choice(("rank", "(1 - rank)", "0"))
+        self._add(depth, "group block[1]:", f"    claim {name} as async d @ thread[1]:")
+        self._add(depth + 2, "first thread[1]:", f"    bulk_load(d, 0, X, {source} * 32, 128)")
+
+        def run(state: State, k: int) -> str:
+            rows = state.x.reshape(BLOCKS, BLOCK)
+            rows = {"rank": rows, "0": np.tile(rows[:1], (2, 1))}.get(source, rows[::-1])
+            state.arrays[name] = rows.copy()
+            return ""
+
+        return run
+
+
 def _arguments(n: int) -> dict[str, Array | float]:
     empty = np.zeros(THREADS, np.int32)
     return {"X": State(n).x, "Y": empty, "Z": empty.copy(), "n": n}
 
 
-def _try(seeds: range, schedules: int) -> Counter[SyncKind]:
-    """Run kernels of these seeds; how many operations of each kind their plans have."""
-    kernels = [Kernel(seed) for seed in seeds]
-    text = HEAD + "".join(kernel.text for kernel in kernels)
+def _accepted(seeds: range) -> list[Kernel]:
+    """Kernels with loads; refused are those with loads that do not stand on every path."""
+    kernels = []
+    for kernel in map(Loading, seeds):
+        texts = {"test.prism": LOADING_HEAD + kernel.text}
+        found = check_texts(texts, "test.prism", "--target sm_90").problems
+        codes = {each.code for each in found if each.severity.value == "error"}
+        assert codes <= {"P0430", "P0630"}, kernel.text
+        kernels += [] if codes else [kernel]
+    return kernels
+
+
+def _try(kernels: list[Kernel], schedules: int) -> Counter[SyncKind]:
+    """Run kernels; how many operations of each kind their plans have."""
+    text = LOADING_HEAD + "".join(kernel.text for kernel in kernels)
     compiled = compile_texts({"test.prism": text}, "test.prism", "--target sm_90")
     counts: Counter[SyncKind] = Counter()
     for kernel in kernels:
@@ -233,7 +270,7 @@ def _try(seeds: range, schedules: int) -> Counter[SyncKind]:
 
 @pytest.mark.parametrize("first", [0, KERNELS])
 def test_random_kernels_of_clusters(first: int) -> None:
-    counts = _try(range(first, first + KERNELS), 4)
+    counts = _try([Kernel(seed) for seed in range(first, first + KERNELS)], 4)
     assert counts[SyncKind.CLUSTER_ARRIVE] >= 3 <= counts[SyncKind.CLUSTER_BARRIER]
 
 
@@ -276,4 +313,15 @@ def test_no_half_can_be_left_out() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(100, 400, 20))
 def test_many_random_kernels_of_clusters(first: int) -> None:
-    _try(range(first, first + 20), 8)
+    _try([Kernel(seed) for seed in range(first, first + 20)], 8)
+
+
+def test_random_kernels_of_clusters_that_load() -> None:
+    counts = _try(_accepted(range(8)), 3)
+    assert counts[SyncKind.MBARRIER_WAIT] >= 3 <= counts[SyncKind.CLUSTER_ARRIVE]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(100, 300, 20))
+def test_many_random_kernels_of_clusters_that_load(first: int) -> None:
+    _try(_accepted(range(first, first + 20)), 8)

@@ -37,12 +37,14 @@ from prismc.checker.sync.graph import (
     Step,
     Summary,
     Wait,
+    groups_of,
     nodes_in,
 )
 from prismc.checker.sync.path import Copies, State, in_sequence, iteration_of, step_summary
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.split import Loads
 from prismc.hardware.asynchronous import Completion
+from prismc.hardware.groups import BLOCK
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
 
@@ -183,7 +185,7 @@ class _Walk:
         for queue, age in ages.items():
             if age >= 0 and self._places:
                 touched = tuple(sorted(filter(None, registers)))
-                order = _meeting(issuers[queue], region) if isinstance(queue, Loads) else NONE
+                order = self._meeting(issuers[queue], queue, region)
                 touch = self._conflicts.load_waits.get(queue)
                 acquired = _acquired(self._bits.get(queue, ()), region)
                 wait = wait_before(position, span, queue, age, touched, order, touch, acquired)
@@ -248,11 +250,15 @@ class _Walk:
         whole = loop_of(test, iteration, node.loop, runs=node.runs, ends=node.ends)
         return replace(node, body=nodes), in_sequence(self._conflicts, (head, whole))
 
-
-def _meeting(issuers: int, region: Region) -> Coverage:
-    """A wait at an mbarrier: what the issuers' loads brought is there for all who wait."""
-    classes = ((issuers & unit, unit) for unit in region.units)
-    return Coverage(tuple(one for one in classes if one[0]))
+    def _meeting(self, issuers: int, queue: Queue, region: Region) -> Coverage:
+        """A wait at an mbarrier: what the issuers' loads brought is there for all who wait in
+        their block, or in the cluster where each block counts the loads of all."""
+        if not isinstance(queue, Loads):
+            return NONE
+        is_wide = any(root.is_mirrored for root in queue.roots)
+        blocks = groups_of(region.units, BLOCK, self._conflicts.block)
+        classes = ((issuers & unit, unit) for unit in (region.units if is_wide else blocks))
+        return Coverage(tuple(one for one in classes if one[0]))
 
 
 def _acquired(bits: Iterable[tuple[int, int]], region: Region) -> Coverage:
