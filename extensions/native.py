@@ -10,6 +10,13 @@ from typing import Any, ClassVar, TypeVar, cast
 
 R = TypeVar("R")
 
+made: Callable[[type[R]], R] = object.__new__
+
+
+def kept(cls: type[R]) -> type[R]:
+    """The class itself: mypyc leaves one with a decorator to Python, and compiles its methods."""
+    return cls
+
 
 class Record:
     """What `prismc.source.record.Record` is."""

@@ -10,6 +10,7 @@ does. The result is ordinary Python: it runs uncompiled too, and is what traceba
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,11 +19,9 @@ from modules import BASES, Origin, Source, Sources, Written, lineage
 NATIVE = "prismc.source.native"
 PROBLEMS = "prismc.diagnostics"  # told once in a run, and their words are class variables
 
-# Nothing refers weakly to a C structure: what is found again by its content stays for good.
-_IMPORTS = {
-    f"{BASES} import": f"{NATIVE} import",
-    "weakref import WeakValueDictionary": "builtins import dict as WeakValueDictionary",
-}
+# Nothing refers weakly to a C structure: a class that asks for it has compiled methods only.
+_WEAK = "__weakref__"
+_NEW = "super().__new__"  # which mypyc knows of structures only
 
 # mypyc fills slots from methods only: what a class takes from `object` is written out.
 _TAKEN = {
@@ -74,13 +73,11 @@ def tells_problems(source: Source, sources: Sources) -> bool:
 
 def rewritten(source: Source, sources: Sources) -> str:
     """The text of a module as mypyc gets it."""
-    edits = list(_membership_edits(source))
+    edits = [*_membership_edits(source), *_weak_edits(source)]
     for cls in source.classes.values():
         if line := lineage(source, cls, sources):
             edits += _kind(cls, line)(source, line).edits()
-    text = _edited(source.text, edits)
-    for old, new in _IMPORTS.items():
-        text = text.replace(f"from {old}", f"from {new}")
+    text = _edited(source.text, edits).replace(f"from {BASES} import", f"from {NATIVE} import")
     future = "from __future__ import annotations\n"
     imports = "".join(
         f"from {origin.module} import {origin.name} as {name}\n"
@@ -93,8 +90,11 @@ def rewritten(source: Source, sources: Sources) -> str:
 
 
 def _membership_edits(source: Source) -> Iterator[Edit]:
-    """Tuples with a star where mypyc 2.4 knows none: `x in (*a, b)` and `x, y = (*a, b)`."""
+    """Tuples with a star where mypyc 2.4 knows none: `x in (*a, b)` and `x, y = (*a, b)`. Ends the
+    program at a name with a star in a pattern, which would be bound to a tuple."""
     for node in ast.walk(source.tree):
+        if isinstance(node, ast.MatchStar) and node.name:
+            sys.exit(f"{source.name}:{node.lineno}: `*{node.name}` in a pattern gives a tuple")
         if isinstance(node, ast.Compare):
             found = [
                 right
@@ -106,6 +106,19 @@ def _membership_edits(source: Source) -> Iterator[Edit]:
         for one in found:
             if isinstance(one, ast.Tuple) and any(isinstance(e, ast.Starred) for e in one.elts):
                 yield _replaced(one, f"tuple({ast.unparse(one)})")
+
+
+def _weak_edits(source: Source) -> Iterator[Edit]:
+    """Classes whose slots include the list of weak references stay Python's, and make instances by
+    a function that mypyc does not look into."""
+    for cls in source.classes.values():
+        if any(isinstance(one, ast.Constant) and one.value == _WEAK for one in ast.walk(cls)):
+            start = cls.lineno - 1, 0
+            yield Edit(start, start, f"@{source.name_of(Origin(NATIVE, 'kept'))}\n")
+            made = source.name_of(Origin(NATIVE, "made"))
+            for node in ast.walk(cls):
+                if isinstance(node, ast.Attribute) and ast.unparse(node) == _NEW:
+                    yield _replaced(node, made)
 
 
 def _replaced(node: ast.expr | ast.stmt, text: str) -> Edit:

@@ -13,7 +13,16 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = ("hardware.targets", "frontend.ast", "checker.check", "ir.core", "backend.cuda.frame")
-SUITE = ("backend", "cache", "checker", "cli", "cuda", "diagnostics", "emulator", "field")
+SUITE: tuple[str, ...] = (
+    "backend",
+    "cache",
+    "checker",
+    "cli",
+    "cuda",
+    "diagnostics",
+    "emulator",
+    "field",
+)
 SUITE += ("frontend", "ir", "lsp", "problems", "property", "spec", "sync", "testing")
 
 pytestmark = pytest.mark.nightly
@@ -75,6 +84,51 @@ def test_suite(site: Path) -> None:
     options += ["-p", "compiled.replacing"]
     result = run(site, "-m", "pytest", *options, *folders)
     assert result.returncode == 0, result.stdout[-8_000:]
+
+
+KEPT = """
+import gc
+from pathlib import Path
+from prismc.checker.sync import coverage
+from support.checking import check_texts
+text = Path("examples/hopper_matmul.prism").read_text()
+assert not check_texts({"main.prism": text}, "main.prism", "--target sm_90a").has_errors()
+before = len(coverage._KNOWN)
+coverage.then.cache_clear()
+coverage.both.cache_clear()
+gc.collect()
+print(before, len(coverage._KNOWN))
+"""
+
+
+def test_coverages_end_with_their_programs(site: Path) -> None:
+    """A language server checks one program a hundred times; nobody else refers to them weakly."""
+    result = run(site, "-c", KEPT)
+    assert result.returncode == 0, result.stderr
+    before, after = map(int, result.stdout.split())
+    assert after < 10 < 100 < before
+
+
+NESTED = """
+@requires(grid[1], block[1], thread[32])
+@launch(threads = 256)
+kernel k(n: int, y: ptr(int)):
+    i: int @ thread[1] = id()
+    partition y as mine @ thread[1] at i:
+        group thread[1]:
+            mine[0] = {}
+"""
+
+
+@pytest.mark.parametrize("value", ["(" * 199 + "n" + ")" * 199, "+".join("n" * 490)])
+def test_what_may_be_nested_needs_little_stack(site: Path, tmp_path: Path, value: str) -> None:
+    """C code recurses without asking Python's limit; P0119 is what bounds it."""
+    (tmp_path / "k.prism").write_text(NESTED.format(value), encoding="utf-8")
+    build = "import os, resource as r, sys; r.setrlimit(r.RLIMIT_STACK, (1 << 20, 1 << 20)); "
+    build += "os.execv(sys.executable, [sys.executable, '-m', 'prismc', *sys.argv[1:]])"
+    words = ("build", "--emit", "cuda", "-o", tmp_path / "k.cu", tmp_path / "k.prism")
+    result = run(site, "-c", build, *words)
+    assert result.returncode == 0, result.stderr
 
 
 PROGRAM = """
