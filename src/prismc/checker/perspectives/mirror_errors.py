@@ -1,4 +1,4 @@
-"""P0433 to P0436: arrays that the blocks of a cluster keep alike, or read of one another."""
+"""P0433 to P0437: arrays that the blocks of a cluster keep alike, or read of one another."""
 
 from __future__ import annotations
 
@@ -50,3 +50,15 @@ class OtherBlocks(Problem):
 
     callee: str
     around: str
+
+
+class OtherCopy(Problem):
+    code = "P0437"
+    title = "another block's copy of a mirrored array"
+    message = "`{name}` is kept alike in {blocks} blocks, and `{callee}` names the copy of one"
+    label = "touches one copy"
+    help_text = "read the block's own copy, which holds the same, or declare it `@ block[1]`"
+
+    name: str
+    blocks: int
+    callee: str

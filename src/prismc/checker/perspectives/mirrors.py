@@ -13,6 +13,7 @@ from prismc.checker.perspectives.mirror_errors import (
     MirroredStore,
     MulticastDiffers,
     OtherBlocks,
+    OtherCopy,
 )
 from prismc.checker.types import typed
 from prismc.checker.types.conversions import root_variable
@@ -154,10 +155,20 @@ class _Walk:
     def _stored(self, pointer: typed.Expression, at: Span) -> None:
         blocks = _mirrors(pointer)
         if blocks > 1:
-            name, root = _name(pointer), root_variable(pointer)
-            shown = f"`{name}` has a copy in each of {blocks} blocks"
-            notes = () if root is None else (Related(at=root.span, message=shown),)
+            name, notes = _name(pointer), _copies(pointer)
             self._sink.report(MirroredStore(at=at, name=name, blocks=blocks, related=notes))
+
+    def _named(self, call: typed.Call, argument: typed.Expression) -> None:
+        """Each block waits for what comes into its own copy; nobody's wait tells of another's."""
+        self._sink.report(
+            OtherCopy(
+                at=argument.span,
+                name=_name(argument),
+                blocks=_mirrors(argument),
+                callee=call.callee.name,
+                related=_copies(argument),
+            )
+        )
 
     def _call(self, call: typed.Call, around: Around) -> None:
         callee = call.callee
@@ -166,7 +177,9 @@ class _Walk:
         for parameter, argument in zip(callee.parameters, call.arguments, strict=False):
             if _mirrors(argument) == 1:
                 continue
-            if callee.symbol in self._reaching.filling or _is_load(callee, parameter):
+            if _is_far(callee, parameter):
+                self._named(call, argument)
+            elif callee.symbol in self._reaching.filling or _is_load(callee, parameter):
                 self._loaded(call, argument, around)
             elif _changes(callee, parameter):
                 self._stored(argument, argument.span)
@@ -247,6 +260,13 @@ def _name(pointer: typed.Expression) -> str:
     return "this" if variable is None else variable.name
 
 
+def _copies(pointer: typed.Expression) -> tuple[Related, ...]:
+    """Where a mirrored array is declared."""
+    root = root_variable(pointer)
+    message = f"`{_name(pointer)}` has a copy in each of {_mirrors(pointer)} blocks"
+    return () if root is None else (Related(at=root.span, message=message),)
+
+
 def _is_load(callee: typed.Instance, parameter: typed.Variable) -> bool:
     """Whether a callee brings a parameter's memory by loads that mbarriers count."""
     effects = callee.effects
@@ -254,9 +274,12 @@ def _is_load(callee: typed.Instance, parameter: typed.Variable) -> bool:
     return effects is not None and counts and parameter in effects.writes
 
 
-def _is_far(callee: typed.Instance) -> bool:
+def _is_far(callee: typed.Instance, parameter: typed.Variable | None = None) -> bool:
+    """Whether a callee touches another block's memory, in the place of one parameter if given."""
     effects = callee.effects
-    return effects is not None and any(each.block is not None for each in effects.extents)
+    return effects is not None and any(
+        each.block is not None and parameter in (None, each.parameter) for each in effects.extents
+    )
 
 
 def _changes(callee: typed.Instance, parameter: typed.Variable) -> bool:
