@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from prismc.checker.sync.equations import Numbers
 from prismc.checker.sync.footprints import Footprint, Point, Tile, footprint_of
 from prismc.checker.sync.forms import (
     BLOCK_WIDE,
@@ -23,7 +24,7 @@ from prismc.checker.sync.forms import (
     times,
 )
 from prismc.checker.sync.meetings import Between, meet
-from prismc.checker.sync.tiles import Numbers, are_alike, are_apart, common_element, places_of
+from prismc.checker.sync.tiles import are_alike, are_apart, common_element, places_of
 
 NUMBERS = iter(range(1000))
 ALWAYS: frozenset[Atom] = frozenset()
@@ -82,6 +83,9 @@ class Blocks(Numbers):
 
     def differs(self, atom: Atom) -> bool:
         return atom is BLOCK
+
+    def later(self, counter: Atom) -> None:
+        return None
 
     def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
         return True

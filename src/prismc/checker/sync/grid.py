@@ -13,12 +13,13 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from prismc.checker.sync.asked import Question, is_proved
+from prismc.checker.sync.equations import Numbers
 from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import GRID_WIDE, Atom, Monomial
 from prismc.checker.sync.graph import Access
 from prismc.checker.sync.near import known_elements
 from prismc.checker.sync.plan import AccessKind
-from prismc.checker.sync.tiles import Numbers, are_alike, are_apart, common_element
+from prismc.checker.sync.tiles import are_alike, are_apart, common_element
 from prismc.source.record import Record
 
 
@@ -121,6 +122,9 @@ class _Blocks(Numbers):
 
     def differs(self, atom: Atom) -> bool:
         return atom is self._block
+
+    def later(self, counter: Atom) -> tuple[int, int] | None:
+        return None
 
     def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
         return True

@@ -12,6 +12,7 @@ from itertools import chain
 from math import gcd, prod
 
 from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.equations import Numbers
 from prismc.checker.sync.footprints import Footprint, Point, Tile, footprint_of
 from prismc.checker.sync.forms import (
     ONE,
@@ -27,7 +28,7 @@ from prismc.checker.sync.forms import (
 )
 from prismc.checker.sync.joins import MOST_WORK, Alignment, Line, join
 from prismc.checker.sync.tables import Known, pairs_of_tables
-from prismc.checker.sync.tiles import Numbers, are_apart
+from prismc.checker.sync.tiles import are_apart
 from prismc.source.record import Record, replace
 
 
@@ -125,6 +126,11 @@ class _Numbers(Numbers):
         is_counter = bool(atom.step and atom.loops and atom.loops[-1] == self._between.loop)
         is_of_all = atom.width >= self._width and self._between.ended.isdisjoint(atom.loops)
         return is_counter and is_of_all
+
+    def later(self, counter: Atom) -> tuple[int, int] | None:
+        if self.is_same(counter):
+            return 0, 0
+        return (self._between.least, self._between.most) if self.differs(counter) else None
 
     def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
         loop = self._between.loop

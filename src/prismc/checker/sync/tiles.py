@@ -7,34 +7,27 @@ there quotient and remainder are the same, so the number is, and its iteration, 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import gcd
 from operator import mul, sub
 
 from prismc.checker.sync.coverage import threads_in
+from prismc.checker.sync.equations import Equation, Numbers, changes, never_hold
 from prismc.checker.sync.footprints import Footprint, Point, Tile
-from prismc.checker.sync.forms import ONE, ROW, Atom, Coefficient, Form, Monomial, combine, known
+from prismc.checker.sync.forms import (
+    ONE,
+    ROW,
+    Atom,
+    Coefficient,
+    Form,
+    Monomial,
+    combine,
+    is_uniform,
+)
 
 # Pairs of places that are looked at, at most.
 _MOST_PAIRS = 1 << 12
-
-
-class Numbers(ABC):
-    """What is known of symbols where two accesses read them."""
-
-    @abstractmethod
-    def is_same(self, atom: Atom) -> bool:
-        """Whether both read one value."""
-
-    @abstractmethod
-    def differs(self, atom: Atom) -> bool:
-        """Whether they read two different ones."""
-
-    @abstractmethod
-    def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
-        """Whether these iterations of loops, by id, can be theirs."""
 
 
 def are_apart(first: Footprint, second: Footprint, numbers: Numbers) -> bool:
@@ -55,19 +48,19 @@ def are_apart(first: Footprint, second: Footprint, numbers: Numbers) -> bool:
 
 
 def _is_apart(mine: Point, other: Point, box: Sequence[int], tile: Tile, numbers: Numbers) -> bool:
-    equal: list[Form] = []
+    equal: list[Equation] = []
     for size, first, second in zip(box, places_of(mine, tile), places_of(other, tile), strict=True):
-        symbols = _not_same(first, second, numbers)
+        symbols = _symbols(first, second)
         if symbols is None:
             continue
         apart = _distances(known_places(first, mine.threads), known_places(second, other.threads))
-        steps = _steps(apart, symbols, size)
+        steps = _steps(apart, changes(symbols, numbers), size)
         if steps is None:
             continue
         if not steps:
             return True
         equal.append(symbols)
-    return any(map(numbers.differs, _consequences(equal, numbers)))
+    return never_hold(equal, numbers)
 
 
 def are_alike(first: Footprint, second: Footprint) -> bool:
@@ -178,28 +171,20 @@ def known_places(place: Form, threads: int) -> frozenset[int]:
     )
 
 
-def _not_same(first: Form, second: Form, numbers: Numbers) -> Form | None:
-    """The symbols of two places that may have changed; None if the places are not alike."""
-    changed: dict[Monomial, Coefficient] = {}
-    for monomial in dict.fromkeys((*first, *second)):
-        value = first.get(monomial, 0)
-        if monomial == ONE:
-            continue
-        if value != second.get(monomial, 0) or not isinstance(value, int):
-            return None
-        if not all(map(numbers.is_same, monomial)):
-            changed[monomial] = value
-    return changed
+def _symbols(first: Form, second: Form) -> Equation | None:
+    """Two places without what is known of them; None if symbols count differently for threads."""
+    found = [{each: form[each] for each in form if each != ONE} for form in (first, second)]
+    return Equation(*found) if all(map(is_uniform, found)) else None
 
 
 def _distances(mine: Iterable[int], other: Iterable[int]) -> frozenset[int]:
     return frozenset(first - second for first, second in product(mine, other))
 
 
-def _steps(apart: Iterable[int], symbols: Form, size: int) -> bool | None:
-    """Whether symbols that are the same let two places meet whose known parts lie `apart`; None if
-    others may, too."""
-    step = gcd(*(value for value in symbols.values() if isinstance(value, int)))
+def _steps(apart: Iterable[int], symbols: Iterable[int], size: int) -> bool | None:
+    """Whether symbols that make up the same let two places meet whose known parts lie `apart`; None
+    if others may, too. Each counts a multiple of one of `symbols`."""
+    step = gcd(*symbols)
     found = {
         number
         for distance in apart
@@ -213,101 +198,3 @@ def _multiples(step: int, above: int, below: int) -> Iterable[int]:
     if step == 0:
         return (0,) if above < 0 < below else ()
     return range(above // step * step + step, below, step)
-
-
-# ----------------------------------------------------------------------- what follows
-
-
-def _consequences(equal: Iterable[Form], numbers: Numbers) -> Collection[Atom]:
-    """The symbols that are the same where these sums are."""
-    found: dict[Atom, None] = {}
-    divided: set[Atom] = set()
-    sums = list(equal)
-    while sums:
-        for atom in _summands(sums.pop(), numbers):
-            if atom not in found:
-                found[atom] = None
-                sums += _starts(atom, numbers)
-        for atom in [atom for atom in found if atom not in divided]:
-            if _is_whole(atom, found, numbers) and atom.origin is not None:
-                divided.add(atom)
-                sums.append(atom.origin.operands[0])
-    return found
-
-
-def _summands(total: Form, numbers: Numbers) -> Iterator[Atom]:
-    """The symbols that are the same if a sum is: each counts for more than all that are smaller can
-    make up."""
-    terms = [
-        (abs(value), monomial)
-        for monomial, value in total.items()
-        if isinstance(value, int) and not all(map(numbers.is_same, monomial))
-    ]
-    terms.sort(key=lambda term: -term[0])
-    for position, (weight, monomial) in enumerate(terms):
-        rest = [(value * _spread(one), _spread(one)) for value, one in terms[position + 1 :]]
-        if any(spread < 0 for _, spread in rest) or sum(value for value, _ in rest) >= weight:
-            return
-        changing = [atom for atom in monomial if not numbers.is_same(atom)]
-        others = (atom for atom in monomial if numbers.is_same(atom))
-        if len(changing) == 1 and all(_is(atom, "count") for atom in others):
-            yield changing[0]
-
-
-def _spread(monomial: Monomial) -> int:
-    """How far apart two values of a symbol may be; -1 if that is not known."""
-    atom = monomial[0]
-    divisor = known(atom.origin.operands[1]) if _is(atom, "%") and atom.origin else None
-    if len(monomial) > 1 or (not atom.below and not isinstance(divisor, int)):
-        return -1
-    if atom.below:
-        return atom.below - 1
-    assert isinstance(divisor, int)
-    is_natural = atom.natural_if == frozenset()
-    return (abs(divisor) - 1) * (1 if is_natural else 2)
-
-
-def _is(atom: Atom, operation: str) -> bool:
-    return atom.origin is not None and atom.origin.operation == operation
-
-
-def _is_whole(atom: Atom, found: Iterable[Atom], numbers: Numbers) -> bool:
-    """Whether it is a quotient whose remainder is the same, too: then its dividend is."""
-    if atom.origin is None or atom.origin.operation != "/":
-        return False
-    dividend, divisor = atom.origin.operands
-    remainders = [one.origin.operands for one in found if one.origin and _is(one, "%")]
-    is_settled = all(map(numbers.is_same, _atoms(divisor)))
-    return is_settled and _has_remainder(dividend, divisor, remainders)
-
-
-def _has_remainder(dividend: Form, divisor: Form, known_ones: list[tuple[Form, ...]]) -> bool:
-    """Whether `dividend % divisor` is among remainders; `(n % 8k) % 8` is `n % 8`."""
-    if (dividend, divisor) in known_ones:
-        return True
-    number, atoms = known(divisor), _atoms(dividend)
-    if not isinstance(number, int) or not number or dividend != {(atom,): 1 for atom in atoms[:1]}:
-        return False
-    origin = atoms[0].origin
-    if origin is None or origin.operation != "%":
-        return False
-    inner, outer = origin.operands
-    divides = all(isinstance(each, int) and each % number == 0 for each in outer.values())
-    return divides and (inner, divisor) in known_ones
-
-
-def _starts(counter: Atom, numbers: Numbers) -> Iterator[Form]:
-    """Where counters of `range(id(), n, count)` are the same, they began with the same: no block
-    begins with as much as there are blocks."""
-    if counter.origin is None or counter.origin.operation != "range":
-        return
-    start, step = counter.origin.operands
-    changing = [atom for atom in _atoms(start) if not numbers.is_same(atom)]
-    is_block = len(changing) == 1 and _is(changing[0], "block") and start[(changing[0],)] == 1
-    steps = _atoms(step)
-    if is_block and len(steps) == 1 and _is(steps[0], "count") and step == {(steps[0],): 1}:
-        yield start
-
-
-def _atoms(form: Form) -> list[Atom]:
-    return list(dict.fromkeys(atom for monomial in form for atom in monomial))
