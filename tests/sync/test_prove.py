@@ -71,6 +71,34 @@ kernel turn(X: ptr(const f32), Y: ptr(f32)):
 """
 
 
+EMPTIED = """\
+from std.copy import bulk_load
+
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+@assume(aligned(X, 16))
+kernel emptied(X: ptr(const f32), Y: ptr(f32)):
+    partition Y as y @ block[1]:
+        group block[1]:
+            shared S: f32[2][64]
+            t: int @ thread[1] = id()
+            sum: f32 @ thread[1] = 0.0
+            pipeline k in range(7) through S as s:
+                produce:
+                    claim s as async d @ thread[1]:
+                        split warp:
+                            case 1:
+                                pass
+                            case 1:
+                                first thread[1]:
+                                    bulk_load(d, 0, X, k * 64, 256)
+                consume:
+                    sum += s[63 - t]
+            partition y as o @ thread[1] at t:
+                o[0] = sum
+"""
+
+
 def _prove(capfd: pytest.CaptureFixture[str], file: str, *more: str) -> tuple[int, str, str]:
     code = run(["sync", file, "--prove", *more])
     sys.stdout.flush()
@@ -173,6 +201,17 @@ def test_copies_have_groups_and_waits(
     assert "cp.async.wait_group 0" in out
     _, out, _ = _prove(capfd, "copies.prism", *words, "--format", "json")
     jsonschema.validate(json.loads(out), SCHEMA)
+
+
+def test_a_kernel_waits_at_its_end_for_no_slot_that_a_pipeline_has_emptied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("emptied.prism").write_text(EMPTIED)
+    words = ["--target", "sm_90", "--grid", "1", "--arg", "X=arange(448)", "--arg", "Y=zeros(64)"]
+    code, out, _ = _prove(capfd, "emptied.prism", *words)
+    assert code == 0
+    assert "found 12 of 12" in out
 
 
 @pytest.mark.parametrize(
