@@ -25,7 +25,10 @@ PAGES = ("pipeline", "handover", "decisions")
 SLOW_PAGES = ("hopper",)
 UNLIKE = "No room for mbarriers"  # barriers of the block stand at places that differ by the step
 
-OPEN = "One thread of the block fills the slots"  # also those behind the last iteration
+OPEN = {  # loads are counted behind the last iteration, too
+    "One thread of the block fills the slots",
+    "Nobody waits at the end for what the pipeline has emptied",
+}
 
 
 def _case(run: Run) -> Case:
@@ -63,7 +66,7 @@ def _shapes(compiled: Compiled) -> set[Shape]:
 def test_programs_of_pages(run: Run) -> None:
     compiled = _compiled(run.page, run.program)
     assert all(shape.is_rolled or shape is Shape.OPEN for shape in _shapes(compiled))
-    assert (Shape.OPEN in _shapes(compiled)) is (run.heading == OPEN)
+    assert (Shape.OPEN in _shapes(compiled)) is (run.heading in OPEN)
     assert ".local" not in compiled.ptx
     for plan in SCHEDULES.values():
         check_compiled(compiled, run, plan)
