@@ -8,79 +8,25 @@ from random import Random
 
 import pytest
 
+from checker.sync.symbols import (
+    ACROSS,
+    BLOCK,
+    COUNT,
+    Blocks,
+    atom,
+    counter,
+    divided,
+    total,
+)
 from prismc.checker.sync.equations import Equation, Numbers, never_hold
 from prismc.checker.sync.forms import (
-    BLOCK_WIDE,
-    GRID_WIDE,
     Atom,
     Form,
     Monomial,
-    Origin,
     constant,
-    plus,
     scaled,
     symbol,
 )
-from prismc.source.record import replace
-
-ALWAYS: frozenset[Atom] = frozenset()
-LOOP = 1
-
-
-def atom(
-    name: str, origin: Origin | None = None, *, width: int = BLOCK_WIDE, step: int = 0
-) -> Atom:
-    return Atom(
-        name=name,
-        order=0,
-        width=width,
-        loops=(LOOP,) if step else (),
-        step=step,
-        is_regular=origin is None,
-        natural_if=ALWAYS,
-        origin=origin,
-    )
-
-
-BLOCK = atom("block", Origin("block"))
-COUNT = atom("count", Origin("count"), width=GRID_WIDE)
-ACROSS = atom("across", width=GRID_WIDE)
-
-
-def counter(start: Form, step: Form) -> Atom:
-    """The counter of `range(start, .., step)`."""
-    return atom("tile", Origin("range", (start, step)), step=1)
-
-
-def divided(sign: str, left: Form, right: Form) -> Form:
-    made = atom(f"({sign})", Origin(sign, (left, right)))
-    loops = tuple(dict.fromkeys(loop for each in left for one in each for loop in one.loops))
-    return symbol(replace(made, loops=loops))
-
-
-def total(*forms: Form) -> Form:
-    found: Form = {}
-    for form in forms:
-        added = plus(found, form)
-        assert added is not None
-        found = added
-    return found
-
-
-class Blocks(Numbers):
-    """Two different blocks."""
-
-    def is_same(self, atom: Atom) -> bool:
-        return atom.width >= GRID_WIDE and not atom.loops
-
-    def differs(self, atom: Atom) -> bool:
-        return atom is BLOCK
-
-    def later(self, counter: Atom) -> None:
-        return None
-
-    def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
-        return True
 
 
 class Iterations(Numbers):
@@ -166,7 +112,7 @@ def _random_places(random: Random) -> list[list[Form]]:
     if shape == 0:
         return [[scaled(number, 4)] for number in numbers]
     by = random.choice((symbol(ACROSS), constant(2), constant(4)))
-    made = [[divided("%", each, by), divided("/", each, by)] for each in numbers]
+    made = [[divided(each, "%", by), divided(each, "/", by)] for each in numbers]
     if shape == 1:
         return [[total(scaled(rest, 1), scaled(quotient, 4))] for rest, quotient in made]
     if shape == 2:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from random import Random
 
 import pytest
 
-from prismc.checker.sync.equations import Numbers
+from checker.sync.symbols import ACROSS, BLOCK, COUNT, Blocks, atom, counter, divided, total
 from prismc.checker.sync.footprints import Footprint, Point, Tile, footprint_of
 from prismc.checker.sync.forms import (
-    BLOCK_WIDE,
     GRID_WIDE,
     ROW,
-    Atom,
     Form,
-    Origin,
     constant,
-    plus,
     scaled,
     symbol,
     times,
@@ -26,41 +21,8 @@ from prismc.checker.sync.forms import (
 from prismc.checker.sync.meetings import Between, meet
 from prismc.checker.sync.tiles import are_alike, are_apart, common_element, places_of
 
-NUMBERS = iter(range(1000))
-ALWAYS: frozenset[Atom] = frozenset()
-
-
-def atom(name: str, width: int = BLOCK_WIDE, origin: Origin | None = None, **more: int) -> Atom:
-    loops = (1,) if more.pop("in_loop", 0) else ()
-    return Atom(
-        name=name,
-        order=next(NUMBERS),
-        width=width,
-        loops=loops,
-        natural_if=ALWAYS,
-        origin=origin,
-        step=more.get("step", 0),
-    )
-
-
-BLOCK = atom("block", origin=Origin("block"))
-COUNT = atom("count", GRID_WIDE, Origin("count"))
-ACROSS = atom("across", GRID_WIDE)
-N = atom("n", GRID_WIDE)
-TILE = atom("tile", origin=Origin("range", (symbol(BLOCK), symbol(COUNT))), in_loop=1, step=1)
-
-
-def divided(left: Form, sign: str, right: Form, *, in_loop: bool = False) -> Form:
-    return symbol(atom(f"({sign})", origin=Origin(sign, (left, right)), in_loop=int(in_loop)))
-
-
-def total(*forms: Form) -> Form:
-    found: Form = {}
-    for form in forms:
-        added = plus(found, form)
-        assert added is not None
-        found = added
-    return found
+N = atom("n", width=GRID_WIDE)
+TILE = counter(symbol(BLOCK), symbol(COUNT))
 
 
 def box(sizes: tuple[int, ...], *places: Form, threads: int = 1) -> Footprint:
@@ -73,22 +35,6 @@ def box(sizes: tuple[int, ...], *places: Form, threads: int = 1) -> Footprint:
         form = total(form, rows)
     point = Point(counters=(), form=form, threads=threads, rows={})
     return footprint_of((point,), (), sizes[0], is_certain=True, tile=tile)
-
-
-class Blocks(Numbers):
-    """Two different blocks."""
-
-    def is_same(self, atom: Atom) -> bool:
-        return atom.width >= GRID_WIDE and not atom.loops
-
-    def differs(self, atom: Atom) -> bool:
-        return atom is BLOCK
-
-    def later(self, counter: Atom) -> None:
-        return None
-
-    def are_both(self, mine: Mapping[int, int], other: Mapping[int, int]) -> bool:
-        return True
 
 
 def meets(first: Footprint, second: Footprint, between: Between = Between()) -> bool:  # noqa: B008
@@ -120,15 +66,15 @@ def test_places_come_back_from_an_index() -> None:
     assert places_of(footprint.points[0], footprint.tile) == corner
 
 
-ROW_OF = divided(symbol(TILE), "/", symbol(ACROSS), in_loop=True)
-COLUMN_OF = divided(symbol(TILE), "%", symbol(ACROSS), in_loop=True)
+ROW_OF = divided(symbol(TILE), "/", symbol(ACROSS))
+COLUMN_OF = divided(symbol(TILE), "%", symbol(ACROSS))
 WIDE = scaled(symbol(ACROSS), 8)
-INNER = divided(symbol(TILE), "%", WIDE, in_loop=True)
+INNER = divided(symbol(TILE), "%", WIDE)
 GROUPED = (
-    divided(INNER, "/", constant(8), in_loop=True),
+    divided(INNER, "/", constant(8)),
     total(
-        scaled(divided(symbol(TILE), "/", WIDE, in_loop=True), 8),
-        divided(symbol(TILE), "%", constant(8), in_loop=True),
+        scaled(divided(symbol(TILE), "/", WIDE), 8),
+        divided(symbol(TILE), "%", constant(8)),
     ),
 )
 
@@ -157,15 +103,15 @@ def test_numbers_of_tiles(column: Form, row: Form, is_apart: bool) -> None:
 
 def test_a_counter_that_others_may_have_tells_nothing() -> None:
     """Steps of one start at any number: two blocks may come to one."""
-    free = atom("k", origin=Origin("range", (symbol(BLOCK), constant(1))), in_loop=1, step=1)
+    free = counter(symbol(BLOCK), constant(1))
     footprint = box((32, 16), scaled(symbol(free), 32), constant(0))
     assert not are_apart(footprint, footprint, Blocks())
 
 
 def test_summands_need_room() -> None:
     """`16 * (t % 8) + 64 * q` does not tell t % 8 from q."""
-    rest = divided(symbol(TILE), "%", constant(8), in_loop=True)
-    quotient = divided(symbol(TILE), "/", constant(8), in_loop=True)
+    rest = divided(symbol(TILE), "%", constant(8))
+    quotient = divided(symbol(TILE), "/", constant(8))
     crowded = total(scaled(rest, 16), scaled(quotient, 64))
     roomy = total(scaled(rest, 16), scaled(quotient, 128))
     for place, is_apart in ((crowded, False), (roomy, True)):
