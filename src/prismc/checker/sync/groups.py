@@ -2,15 +2,17 @@
 
 A wait just before the first touch lets the most copies overlap, but then the barrier behind it
 stands apart from the one that lets the next copies overwrite what was read. Where only scopes that
-issue copies lie between, an earlier wait for fewer pending groups lets one barrier do both.
+issue copies lie between, an earlier wait for fewer pending groups lets one barrier do both. And a
+wait that a loop or a call has for its own copies is no place for the barrier that others need
+behind it: they get a wait in front of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts
-from prismc.checker.sync.coverage import Queue
+from prismc.checker.sync.coverage import BULK_WRITES, Queue
 from prismc.checker.sync.fuse import with_fused_scopes
 from prismc.checker.sync.graph import (
     Arms,
@@ -25,7 +27,9 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
+from prismc.checker.sync.path import Pair
 from prismc.checker.sync.place import place_barriers
+from prismc.checker.sync.plan import WAITS
 from prismc.checker.sync.straight import Planned
 from prismc.checker.sync.waits import (
     is_tried,
@@ -51,22 +55,33 @@ class Groups(Record):
     placed: Planned
 
 
-def plan_groups(graph: Graph, conflicts: Conflicts) -> Groups:
-    """Place waits for asynchronous copies; a function without any stays as it is."""
+def late_waits(left: Iterable[Conflict]) -> frozenset[Pair]:
+    """Of what barriers have left the accesses behind copies that each thread waits for by itself:
+    it does so where no barrier can stand behind it."""
+    return frozenset(
+        (one.earlier.number, one.later.number)
+        for one in left
+        if one.earlier.queue in WAITS or one.earlier.queue is BULK_WRITES
+    )
+
+
+def plan_groups(graph: Graph, conflicts: Conflicts, early: Collection[Pair] = ()) -> Groups:
+    """Place waits for asynchronous copies, those for `early` accesses in front of the node that
+    has the later one; a function without any stays as it is."""
     if not any(access.is_async for access in graph.accesses):
         placed = place_barriers(graph.top, conflicts)
         return Groups(graph=graph, reasons={}, left=(), placed=placed)
-    counted = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts)
+    counted = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts, early)
     top, asked = counted.top, dict(counted.asked)
-    left = unfinished(top, conflicts)
+    left = unfinished(top, conflicts, early)
     is_small = is_tried(top, len(asked))
     for item in _waits(top) if is_small else ():
         trial = _changed(top, _without(item))
-        if len(unfinished(trial, conflicts)) == len(left):
+        if len(unfinished(trial, conflicts, early)) == len(left):
             top = trial
     top, placed = _coalesced(top, conflicts, len(left), asked, one_by_one=is_small)
     for item in _waits(top) if is_small else ():
-        missing = unfinished(_changed(top, _without(item)), conflicts)
+        missing = unfinished(_changed(top, _without(item)), conflicts, early)
         asked[item] = tuple(conflict for conflict in missing if conflict not in left)
     reasons: dict[Step, tuple[Conflict, ...]] = {item: asked[item] for item in _waits(top)}
     return Groups(graph=replace(graph, top=top), reasons=reasons, left=left, placed=placed)

@@ -7,7 +7,7 @@ summaries of its parts, so that each node is looked at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts, is_hazard
 from prismc.checker.sync.coverage import NONE, Coverage, both, then
@@ -15,6 +15,9 @@ from prismc.checker.sync.flow import NOTHING, Key, crossed, either, merged, orde
 from prismc.checker.sync.graph import PREVIOUS, Access, Entry, Exit, Flow, Pending, Step, Summary
 from prismc.checker.sync.passage import Passage
 from prismc.checker.sync.plan import AccessKind
+
+# The numbers of an earlier and a later access.
+Pair = tuple[int, int]
 
 # So many accesses are looked at one by one.
 _FEW = 16
@@ -86,9 +89,11 @@ class State:
         keys = (key for number in near for key in self._keys.get(number, ()) if key in behind)
         return [behind[key] for key in sorted(keys, key=self._position.__getitem__)]
 
-    def unfinished(self, summary: Summary) -> Iterator[tuple[Conflict, int]]:
+    def unfinished(
+        self, summary: Summary, early: Collection[Pair] = ()
+    ) -> Iterator[tuple[Conflict, int]]:
         """All accesses of a node that touch what copies behind may still be filling or reading,
-        each with the age of the copies' group."""
+        each with the age of the copies' group. Waits in the node come too late for `early` ones."""
         if not self.is_live:
             return
         for entry in summary.entries if self._copied else ():
@@ -96,7 +101,9 @@ class State:
             behind = self._beside(entry.access) if memory in self._copied else {}
             for pending in behind.values():
                 if is_hazard(pending.access.kind, entry.access.kind):
-                    found = self._conflicts.unfinished(pending, entry)
+                    is_early = (pending.access.number, entry.access.number) in early
+                    reached = Entry(entry.access, NONE) if is_early else entry
+                    found = self._conflicts.unfinished(pending, reached)
                     if found is not None:
                         queue = pending.access.queue
                         assert queue is not None

@@ -75,13 +75,14 @@ def protocol_of(
     """What the threads of a function do, class by class: those that run the same code are a team.
 
     The threads of one unit have one barrier, at which they may meet in one place only. A call that
-    makes threads wait counts as a barrier of these. The barriers of `loads` count the arrivals of
+    makes threads wait for one another counts as a barrier of these; where some wait for others, the
+    others arrive at a gate of the call's. The barriers of `loads` count the arrivals of
     those that issue them; the bytes come by themselves. Of `lags` a step's products are waited for,
     and what they use is given free, in the next step or behind the loop.
     """
     places = {barrier.key: barrier for barrier in barriers}
     masks = _teams(graph, places)
-    writer = _Writer(places, loads, words, tuple(lags))
+    writer = _Writer(graph.everyone, places, loads, words, tuple(lags))
     teams = tuple(
         Team(
             name=_name(mask),
@@ -98,33 +99,34 @@ def _teams(graph: Graph, places: Places) -> list[int]:
     found = [graph.everyone]
     units = [unit for each in places.values() for unit in each.units]
     nodes = tuple(nodes_in(graph.top.body))
-    units += (threads for step in _steps(nodes) for threads in _meetings(step))
+    calls = (order for step in _steps(nodes) for order in _orders(step, graph.everyone))
+    units += (threads for order in calls for threads in order)
     for node in nodes:
         if isinstance(node, Arrive | Await):
             units += (*node.barrier.units, node.barrier.arrivers, node.barrier.waiters)
         if isinstance(node, Commit):
             units.append(node.arrivers)
-    for unit in dict.fromkeys((*units, *_units_of(graph.top, places))):
+    for unit in dict.fromkeys((*units, *_units_of(graph.top, places, graph.everyone))):
         found = [part for mask in found for part in (mask & unit, mask & ~unit) if part]
     return found
 
 
-def _units_of(region: Region, places: Places) -> Iterator[int]:
+def _units_of(region: Region, places: Places, everyone: int) -> Iterator[int]:
     """The units of code that holds something to wait for."""
     for node in _parts(region.body):
         for inner in node.regions if isinstance(node, Arms) else (node,):
             if isinstance(inner, Region):
-                within = tuple(_units_of(inner, places))
-                if within or _waits(inner, places):
+                within = tuple(_units_of(inner, places, everyone))
+                if within or _waits(inner, places, everyone):
                     yield from (*inner.units, *within)
 
 
-def _waits(region: Region, places: Places) -> bool:
+def _waits(region: Region, places: Places, everyone: int) -> bool:
     """Whether threads wait for one another in code of a region itself."""
     nodes = tuple(_parts(region.body))
     return any(
         (node, False) in places or (node, True) in places or _is_half(node) for node in nodes
-    ) or any(_meetings(step) for step in _steps(nodes))
+    ) or any(_orders(step, everyone) for step in _steps(nodes))
 
 
 def _is_half(node: Node) -> bool:
@@ -152,17 +154,19 @@ def _steps(nodes: Iterable[Node]) -> Iterator[Step]:
                 yield part
 
 
-def _meetings(step: Step) -> tuple[int, ...]:
-    """The sets of threads that a step's calls bring together."""
-    return tuple(
-        sources
-        for event in step.events
-        if isinstance(event, Summary)
-        for kind, flow in event.exits
-        if kind is Exit.NORMAL
-        for sources, reach in flow.through.classes
-        if sources == reach
-    )
+def _orders(step: Step, everyone: int) -> tuple[tuple[int, int], ...]:
+    """Of `everyone` the sets of threads for which a step's calls make others wait, each with these.
+    Numbers of arrivals, which stand behind those of threads in orders, are nobody."""
+    found: list[tuple[int, int]] = []
+    for event in step.events:
+        exits = event.exits if isinstance(event, Summary) else ()
+        behind: dict[int, int] = {}
+        for through in (flow.through for kind, flow in exits if kind is Exit.NORMAL):
+            for sources, reach in through.classes:
+                waiting = reach & everyone
+                behind[waiting] = behind.get(waiting, 0) | sources & everyone
+        found += ((sources, waiting) for waiting, sources in behind.items() if sources and waiting)
+    return tuple(found)
 
 
 class _Writer:
@@ -170,11 +174,13 @@ class _Writer:
 
     def __init__(
         self,
+        everyone: int,
         places: Places,
         loads: Mapping[Loads, SplitBarrier],
         words: Words,
         lags: tuple[Lag, ...],
     ) -> None:
+        self._everyone = everyone
         self._places = places
         self._loads = loads
         self._words = words
@@ -288,9 +294,21 @@ class _Writer:
         yield Operation(gate=None, act=Act.BEGIN, place=place, uses=uses)
 
     def _step(self, step: Step, team: int) -> Iterator[Item]:
-        for threads in _meetings(step):
-            if threads & team:
-                yield self._meeting(threads, step.span)
+        orders = _orders(step, self._everyone)
+        for sources, waiting in orders:
+            if sources == waiting and sources & team:
+                yield self._meeting(sources, step.span)
+        given = [each for each in orders if each[0] != each[1]]
+        for act, side in ((Act.ARRIVE, 0), (Act.WAIT, 1)):
+            for order in given:
+                if order[side] & team:
+                    yield self._given(order, act, step.span)
+
+    def _given(self, order: tuple[int, int], act: Act, span: Span) -> Operation:
+        """One side of what a call makes some threads wait for."""
+        name, count = f"the call's order behind {_name(order[0])}", order[0].bit_count()
+        self.gates.setdefault(order, Gate(name=name, count=count, is_given=True))
+        return Operation(gate=order, act=act, place=self._words(span))
 
     def _barrier(self, place: tuple[Node, bool], span: Span, team: int) -> Iterator[Item]:
         barrier = self._places.get(place)

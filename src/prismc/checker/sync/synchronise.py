@@ -21,7 +21,7 @@ from prismc.checker.sync.fences import plan_fences, with_unfenced
 from prismc.checker.sync.forms import Atom
 from prismc.checker.sync.graph import Graph, Loop, Summary, nodes_in
 from prismc.checker.sync.grid import Clash, clashes
-from prismc.checker.sync.groups import plan_groups
+from prismc.checker.sync.groups import Groups, late_waits, plan_groups
 from prismc.checker.sync.halves import plan_halves
 from prismc.checker.sync.handover import Handover, plan_handover
 from prismc.checker.sync.lag import plan_lags
@@ -29,6 +29,7 @@ from prismc.checker.sync.leaving import plan_leaving
 from prismc.checker.sync.loads import load_barriers, with_equal_arrivals
 from prismc.checker.sync.paper import place_as_paper
 from prismc.checker.sync.passing import Passing, plan_passing
+from prismc.checker.sync.path import Pair
 from prismc.checker.sync.plan import SyncPlan
 from prismc.checker.sync.product_fences import plan_product_fences
 from prismc.checker.sync.project import copied_barriers, projected_loops, projected_tails
@@ -215,9 +216,8 @@ def _plan(
     handover = _handover(graph, conflicts, settings, first_bit)
     graph = with_releases(with_equal_arrivals(handover.graph), first_bit)
     conflicts = handover.conflicts
-    groups = plan_groups(graph, conflicts)
+    groups, barriers, verdict = _ordered(graph, conflicts, settings)
     graph = groups.graph
-    barriers, verdict = _placed(graph, conflicts, settings, groups.placed)
     passing = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
     )
@@ -300,6 +300,21 @@ def _handover(
     if not _may_split(settings):
         return Handover(graph=graph, conflicts=conflicts, reasons={}, loops=())
     return plan_handover(graph, conflicts, first_bit)
+
+
+def _ordered(
+    graph: Graph, conflicts: Conflicts, settings: SyncSettings
+) -> tuple[Groups, tuple[Barrier, ...], Verdict]:
+    """The waits and the barriers of a function: waits where they let the most copies overlap, or
+    earlier where no barrier can stand behind them."""
+    early = frozenset[Pair]()
+    while True:
+        groups = plan_groups(graph, conflicts, early)
+        barriers, verdict = _placed(groups.graph, conflicts, settings, groups.placed)
+        late = late_waits(verdict.conflicts)
+        if late <= early:
+            return groups, barriers, verdict
+        early |= late
 
 
 def _placed(

@@ -9,7 +9,7 @@ inside out, as for barriers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from prismc.checker.sync.conflicts import Conflict, Conflicts, Looked
 from prismc.checker.sync.coverage import BULK_WRITES, NONE, Coverage, Queue, then, wait
@@ -40,7 +40,7 @@ from prismc.checker.sync.graph import (
     groups_of,
     nodes_in,
 )
-from prismc.checker.sync.path import Copies, State, in_sequence, iteration_of, step_summary
+from prismc.checker.sync.path import Copies, Pair, State, in_sequence, iteration_of, step_summary
 from prismc.checker.sync.plan import Position
 from prismc.checker.sync.split import Loads
 from prismc.hardware.asynchronous import Completion
@@ -68,24 +68,28 @@ class Counted(Record):
     decisive: frozenset[int]
 
 
-def with_waits(top: Region, conflicts: Conflicts) -> Counted:
-    """Place the waits of a function."""
+def with_waits(top: Region, conflicts: Conflicts, early: Collection[Pair] = ()) -> Counted:
+    """Place the waits of a function; for what is `early` in front of the node that has the later
+    access, where a barrier may stand, even if there are others in it."""
     commits = (node for node in nodes_in(top.body) if isinstance(node, Commit))
-    walk = _Walk(conflicts, {node.queue: node.bits for node in commits}, places=True)
+    bits = {node.queue: node.bits for node in commits}
+    walk = _Walk(conflicts, bits, early, places=True)
     made = walk.region(top)[0]
     return Counted(top=made, asked=walk.asked, decisive=frozenset(walk.decisive))
 
 
-def unfinished(top: Region, conflicts: Conflicts) -> tuple[Conflict, ...]:
+def unfinished(
+    top: Region, conflicts: Conflicts, early: Collection[Pair] = ()
+) -> tuple[Conflict, ...]:
     """What touches memory of copies that may still be on their way."""
-    walk = _Walk(conflicts, {}, places=False)
+    walk = _Walk(conflicts, {}, early, places=False)
     walk.region(top)
     return tuple(walk.found.values())
 
 
 def summary_of(node: Node, region: Region, conflicts: Conflicts) -> Summary:
     """What a node of a region does, without barriers."""
-    return _Walk(conflicts, {}, places=False).node(node, region)[1]
+    return _Walk(conflicts, {}, (), places=False).node(node, region)[1]
 
 
 def wait_before(
@@ -126,14 +130,16 @@ class _Walk:
         self,
         conflicts: Conflicts,
         bits: Mapping[Queue, tuple[tuple[int, int], ...]],
+        early: Collection[Pair],
         *,
         places: bool,
     ) -> None:
         self._conflicts = conflicts
         self._bits = bits
+        self._early = early
         self._places = places
         # What is only looked at comes out the same each time; changes keep most of the nodes.
-        self._known: dict[Node, Looked] = {} if places else conflicts.looked
+        self._known: dict[Node, Looked] = {} if places or early else conflicts.looked
         self.found: dict[object, Conflict] = {}
         self.asked: dict[Step, tuple[Conflict, ...]] = {}
         self.decisive: set[int] = set()
@@ -173,7 +179,7 @@ class _Walk:
         registers: dict[int, None] = {}
         issuers: dict[Queue, int] = {}
         for state in states:
-            for conflict, age in state.unfinished(summary):
+            for conflict, age in state.unfinished(summary, self._early):
                 key = (conflict.earlier.number, conflict.later.number, conflict.crossed)
                 self.found[key] = conflict
                 queue = conflict.earlier.queue
