@@ -11,7 +11,7 @@ from checker.sync.plans import planned
 from checker.sync.random_programs import FUNCTIONS, Program
 from prismc.checker.memory.bounds import bound_memory
 from prismc.checker.perspectives.check import check_perspectives
-from prismc.checker.sync import conflicts as conflicts_module
+from prismc.checker.sync import comparisons
 from prismc.checker.sync.graph import EARLIER, ENDED, PREVIOUS
 from prismc.checker.sync.meetings import Meeting, meet
 from prismc.checker.sync.synchronise import Function, functions_of
@@ -62,6 +62,6 @@ def test_unrolled_code_is_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPa
         compared += 1
         return meet(*arguments, **named)
 
-    monkeypatch.setattr(conflicts_module, "meet", counted)
+    monkeypatch.setattr(comparisons, "meet", counted)
     assert planned(UNROLLED).problems == []
     assert 0 < compared < 5_000, "600 accesses are 180,000 pairs"
