@@ -210,3 +210,42 @@ def test_credits_survive_outer_loops(nested: bool) -> None:
     if nested:
         producer, consumer = loop(producer, key="tiles"), loop(consumer, key="tiles")
     assert message(protocol((producer,), (consumer,), full=1, empty=64)) == ""
+
+
+@pytest.mark.parametrize(
+    ("is_given", "wrong"),
+    [
+        (True, ""),
+        (False, "producer may miss a phase of call"),
+    ],
+)
+def test_what_a_call_orders_keeps_its_own_phases_apart(is_given: bool, wrong: str) -> None:
+    """Consumers do not wait at the call, so the next one may follow at once."""
+    gates = {"call": Gate(name="call", count=64, is_given=is_given)}
+    teams = (
+        Team(name="producer", threads=1, body=(loop(wait("call")),)),
+        Team(name="consumers", threads=64, body=(loop(arrive("call")),)),
+    )
+    assert message(Protocol(teams=teams, gates=gates)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("between", "wrong"),
+    [
+        ("call", ""),
+        ("", "consumers may miss a phase of full"),
+    ],
+)
+def test_a_call_between_makes_the_producer_wait(between: str, wrong: str) -> None:
+    """Consumers have waited for a phase when they come to the call that the producer waits for."""
+    behind = [wait(between)] if between else []
+    before = [arrive(between)] if between else []
+    gates = {
+        "full": Gate(name="full", count=1),
+        "call": Gate(name="call", count=64, is_given=True),
+    }
+    teams = (
+        Team(name="producer", threads=1, body=(loop(arrive("full"), *behind),)),
+        Team(name="consumers", threads=64, body=(loop(wait("full"), *before),)),
+    )
+    assert message(Protocol(teams=teams, gates=gates)) == wrong
