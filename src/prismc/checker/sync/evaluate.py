@@ -12,21 +12,15 @@ from operator import invert, sub
 
 from prismc.checker.sync.definitions import Definitions, only_statement
 from prismc.checker.sync.forms import (
-    BLOCK_WIDE,
-    GRID_WIDE,
-    Atom,
-    Coefficient,
+    ALWAYS,
     Form,
     Origin,
     combine,
     constant,
-    is_uniform,
     known,
     natural_value_if,
     plus,
     scaled,
-    show_operand,
-    symbol,
     width_of,
 )
 from prismc.checker.sync.operations import (
@@ -38,29 +32,23 @@ from prismc.checker.sync.operations import (
     sum_or_product,
     wrapped,
 )
+from prismc.checker.sync.symbols import Symbols
 from prismc.checker.types import typed
-from prismc.checker.types.fold import COMPARISONS, remainder
+from prismc.checker.types.fold import COMPARISONS
 from prismc.checker.types.model import ScalarType
 from prismc.checker.types.numbers import integer_range
 from prismc.checker.types.walk import operands
-from prismc.hardware.groups import Level, Perspective
 
 # Iteration numbers of loops with constant bounds, by the id of their statement.
 Counters = Mapping[int, int]
 Bodies = Mapping[str, typed.Body]
 
-ALWAYS: frozenset[Atom] = frozenset()  # what is never negative, whatever other symbols are
-
 _MOST_TRIPS = 256
 
 
 class Evaluator:
-    """Evaluates the expressions of one instance with `threads` threads.
-
-    `block_threads` is how many threads a block has; an instance of several blocks is a cluster or
-    a part of one. `parameters` gives values to parameters of an
-    expression function that is being inlined.
-    """
+    """Evaluates the expressions of one instance with `threads` threads; `block_threads` is how many
+    a block has."""
 
     def __init__(
         self,
@@ -71,10 +59,7 @@ class Evaluator:
     ) -> None:
         self._definitions = definitions
         self._bodies = bodies
-        self._block_threads = block_threads
-        self._blocks = threads // block_threads if block_threads else 1
-        self._index: Coefficient = tuple(range(threads)) if threads > 1 else 0
-        self._atoms: dict[object, Atom] = {}
+        self.symbols = Symbols(threads, block_threads)
         self._bound: dict[typed.Variable, Form | None] = {}
         self._cache: dict[tuple[int, tuple[tuple[int, int], ...]], Form | None] = {}
         self._depends: dict[typed.Variable, frozenset[int]] = {}
@@ -153,25 +138,6 @@ class Evaluator:
         room = plus(stop, scaled(counter, -1))
         return None if room is None else plus(room, constant(-1))
 
-    def symbol_of(self, parameter: typed.Variable) -> Atom | None:
-        """The symbol that stands for a parameter's value, if anything has read it."""
-        return self._atoms.get((parameter.id,))
-
-    def inner(self, atom: Atom) -> Form:
-        """A symbol of a callee's body: nobody else has its value, nor does the next call of it. The
-        index of the block is the caller's, too."""
-        is_block = atom.origin is not None and atom.origin.operation == "block"
-        if is_block and atom.width == BLOCK_WIDE * self._blocks:
-            return self._instances()
-        return self._symbol(
-            atom.name, ("inner", atom), 0, (), natural_if=atom.natural_if, below=atom.below
-        )
-
-    def block_symbol(self) -> Atom | None:
-        """The symbol that stands for the block's index (the cluster's, where blocks are in one), if
-        anything has read it."""
-        return self._atoms.get("block")
-
     # ----------------------------------------------------------------------- variables
 
     def _constant(self, expression: typed.Expression) -> int | None:
@@ -210,13 +176,13 @@ class Evaluator:
             return constant(turned)
         if definition is None:
             # It changes: this reading of it is a value of its own.
-            return self._symbol(variable.name, (read.id,), width, self._loops)
+            return self.symbols.of(variable.name, (read.id,), width, self._loops)
         if definition.value is not None:
             value = self._defined(variable, definition.value, definition.loops, counters)
             if value is not None:
                 return value
         below = 0 if definition.value is None else self._bound_of(definition.value)
-        return self._symbol(variable.name, (variable.id,), width, definition.loops, below=below)
+        return self.symbols.of(variable.name, (variable.id,), width, definition.loops, below=below)
 
     def _bound_of(self, value: typed.Expression) -> int:
         """What a value from 0 on is less than, by its last operation; 0 if that is not known."""
@@ -262,7 +228,7 @@ class Evaluator:
             return self._stepping(loop, start, step, definition.loops)
         # A step that is not constant counts up (decision 0043).
         by = None if start is None else self.form(loop.step, counters, definition.loops[:-1])
-        return self._symbol(
+        return self.symbols.of(
             loop.variable.name,
             (loop.variable.id,),
             width_of(loop.variable.perspective),
@@ -278,7 +244,7 @@ class Evaluator:
     ) -> Form | None:
         """A counter as what it starts from and so many steps: `t + 32 * i` of `range(t, n, 32)`."""
         is_plain = not start and step == 1
-        steps = self._symbol(
+        steps = self.symbols.of(
             loop.variable.name if is_plain else f"steps of {loop.variable.name}",
             ("steps", loop.variable.id),
             width_of(loop.variable.perspective),
@@ -293,7 +259,7 @@ class Evaluator:
         start, step = self._constant(loop.start), self._constant(loop.step)
         assert start is not None, "only loops from a constant have cycles"
         assert step is not None, "only loops in constant steps have cycles"
-        turns = self._symbol(
+        turns = self.symbols.of(
             f"cycles of {loop.variable.name}",
             ("cycles", loop.variable.id),
             width_of(loop.variable.perspective),
@@ -301,33 +267,6 @@ class Evaluator:
             natural_if=ALWAYS,
         )
         return plus(scaled(turns, step * self.cycles[loop.id]), constant(start + step * rest))
-
-    def _symbol(
-        self,
-        name: str,
-        key: object,
-        width: int,
-        loops: tuple[int, ...],
-        *,
-        step: int = 0,
-        is_regular: bool = True,
-        natural_if: frozenset[Atom] | None = None,
-        below: int = 0,
-        origin: Origin | None = None,
-    ) -> Form:
-        if key not in self._atoms:
-            self._atoms[key] = Atom(
-                name=name,
-                order=len(self._atoms),
-                width=width,
-                loops=loops,
-                step=step,
-                is_regular=is_regular,
-                natural_if=natural_if,
-                below=below,
-                origin=origin,
-            )
-        return symbol(self._atoms[key])
 
     # ----------------------------------------------------------------------- expressions
 
@@ -351,52 +290,13 @@ class Evaluator:
             case typed.Builtin(name=name, arguments=arguments) if name in BUILTINS:
                 return self._known_of(BUILTINS[name], arguments, counters)
             case typed.UnitIndex(of=of, within=within):
-                return self._unit_index(of, within)
+                return self.symbols.unit_index(of, within)
             case typed.UnitCount(of=of):
-                is_all = of.level is Level.BLOCK and of.size == self._blocks
-                return self._symbol(
-                    f"count({of})",
-                    ("count", of),
-                    GRID_WIDE,
-                    (),
-                    natural_if=ALWAYS,
-                    origin=Origin("count") if is_all else None,
-                )
+                return self.symbols.unit_count(of)
             case typed.Call(callee=callee) if callee.kind is typed.InstanceKind.EXPRESSION:
                 return self._inlined(expression, counters)
             case _:
                 return None
-
-    def _unit_index(self, of: Perspective | None, within: Perspective) -> Form | None:
-        if of is None:
-            return None
-        if of.level is Level.THREAD and within.level is not Level.GRID:
-            is_threads = within.level is Level.THREAD
-            size = within.size if is_threads else within.size * self._block_threads
-            return constant(combine(lambda t, n: t % size // n, self._index, of.size))
-        if within.level is not Level.GRID:
-            size = of.size * self._block_threads
-            unit = combine(lambda t, n: t // n, self._index, size) if size else 0
-            return constant(combine(remainder, unit, within.size // of.size))
-        if of.level is Level.GRID:
-            return constant(0)
-        size = of.size if of.level is Level.THREAD else of.size * self._block_threads
-        threads = self._blocks * self._block_threads
-        if not size or threads % size:
-            return None
-        here = constant(combine(lambda t, n: t // n, self._index, size))
-        return plus(scaled(self._instances(), threads // size), here)
-
-    def _instances(self) -> Form:
-        """The index of the block in the grid, or of the cluster where blocks are in one."""
-        return self._symbol(
-            "block",
-            "block",
-            BLOCK_WIDE * self._blocks,
-            (),
-            natural_if=ALWAYS,
-            origin=Origin("block"),
-        )
 
     def _unary(self, expression: typed.Unary, counters: Counters) -> Form | None:
         value = self._form(expression.operand, counters)
@@ -424,27 +324,7 @@ class Evaluator:
         result = folded(sign, left, right, expression.type)
         if result is None:
             result = split(sign, left, right)
-        return self._opaque(sign, left, right) if result is None else result
-
-    def _opaque(self, sign: str, left: Form, right: Form) -> Form | None:
-        """An operation on uniform values is a uniform symbol, the same for the same operands."""
-        if not is_uniform(left) or not is_uniform(right):
-            return None
-        atoms = {atom: None for form in (left, right) for product in form for atom in product}
-        key = (sign, frozenset(left.items()), frozenset(right.items()))
-        loops = dict.fromkeys(loop for atom in atoms for loop in atom.loops)
-        needed = natural_value_if(left)
-        if sign in ("/", ">>") and needed is not None:
-            of_right = natural_value_if(right)
-            needed = None if of_right is None else needed | of_right
-        return self._symbol(
-            f"({show_operand(left)} {sign} {show_operand(right)})",
-            key,
-            min((atom.width for atom in atoms), default=GRID_WIDE),
-            tuple(loops),
-            natural_if=needed if sign in ("%", "/", ">>") else None,
-            origin=Origin(sign, (left, right)),
-        )
+        return self.symbols.operation(sign, left, right) if result is None else result
 
     def _known_of(
         self,

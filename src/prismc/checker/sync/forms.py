@@ -59,6 +59,7 @@ Coefficient = int | tuple[int, ...]
 Form = Mapping[Monomial, Coefficient]
 
 ONE: Monomial = ()
+ALWAYS: frozenset[Atom] = frozenset()  # what is never negative, whatever other symbols are
 # The length of a row of what a tensor map describes. No place in a row is beyond it: outside of the
 # tensor there are no elements.
 ROW = Atom(name="row", order=-1, width=GRID_WIDE, loops=())

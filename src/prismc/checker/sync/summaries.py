@@ -202,7 +202,7 @@ class Lifter:
         if atom is ROW:
             return symbol(ROW)
         if atom not in self._callee.symbols:
-            return evaluator.inner(atom)
+            return evaluator.symbols.inner(atom)
         argument = self._call.arguments[self._callee.symbols[atom]]
         return evaluator.form(argument, counters, self._here.loops)
 

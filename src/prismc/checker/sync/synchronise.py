@@ -283,7 +283,7 @@ def _between(instance: typed.Instance, built: Built) -> Between:
     """What a kernel's blocks do to one another, with barriers of the grid where there may be."""
     found: tuple[Clash, ...] = ()
     if instance.is_kernel:
-        block = built.accesses.evaluator.block_symbol()
+        block = built.accesses.evaluator.symbols.of_block()
         found = tuple(clashes(built.graph.between_blocks, block))
     if found and _is_cooperative(instance):
         return plan_between(built.graph, found)
@@ -339,7 +339,7 @@ def _summary(
     evaluator, instance = built.accesses.evaluator, body.instance
     symbols: dict[Atom, int] = {}
     for position, parameter in enumerate(instance.parameters):
-        atom = evaluator.symbol_of(parameter)
+        atom = evaluator.symbols.of_parameter(parameter)
         if atom is not None:
             symbols[atom] = position
     return FunctionSummary(
