@@ -3,6 +3,10 @@ loads and stores."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from checker.sync.mixed_touches import THREADS, Made, MixMemory, T, indented
 from checker.sync.random_programs import Memory, Program
 
@@ -11,10 +15,19 @@ class Copies(Program):
     """Copies, pipelines, engines."""
 
     def _copy(self) -> Made:
-        array, view = self._array(), self._name()
-        where = self.random.choice(("t * 4", "(127 - t) * 4", "t * 4 + 512"))
-        source, below = self.random.choice((0, 4, 256)), self.random.choice((None, "n * 40", "5"))
-        copy = f"cp_async_16({view}, 0, X, t * 4 + {source})"
+        places = ("t * 4", "(127 - t) * 4", "t * 4 + 512")
+        return self._copied(places, (None, "n * 40", "5"))
+
+    def _copied(
+        self, places: Sequence[str], bounds: Sequence[str | None], bytes_: Sequence[str | None] = ()
+    ) -> Made:
+        """Threads below one of the `bounds` copy four elements each, to one of the `places`; of
+        some `bytes_`, what is not read is filled with zeros."""
+        array, view, where = self._array(), self._name(), self.random.choice(places)
+        source, below = self.random.choice((0, 4, 256)), self.random.choice(bounds)
+        size = self.random.choice(bytes_) if bytes_ else None
+        given = f"{view}, 0, X, t * 4 + {source}"
+        copy = f"cp_async_16_filled({given}, {size})" if size else f"cp_async_16({given})"
         inner = [copy] if below is None else [f"if t < {below}:", "    " + copy]
         lines = [
             f"partition {array} as async {view} @ thread[1] at {where}:",
@@ -26,9 +39,11 @@ class Copies(Program):
             assert isinstance(memory, MixMemory)
             most = THREADS if below is None else int(eval(below, {"n": memory.n}))
             active = T[most > T]
+            read = memory.index(size or "16")[active] // 4
+            to = memory.index(where)[active]
             for lane in range(4):
-                to = memory.index(where)[active] + lane
-                memory.arrays[array][to] = memory.inputs[active * 4 + source + lane]
+                values = memory.inputs[active * 4 + source + lane]
+                memory.arrays[array][to + lane] = np.where(lane < read, values, 0)
 
         return lines, effect
 

@@ -4,11 +4,9 @@ their way; threads use their own elements, or those of others."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from checker.sync.mixed_touches import Made, MixMemory, T, indented
 from checker.sync.random_mixes import MIX_FUNCTIONS, Mix
-from checker.sync.random_programs import THREADS, Memory
+from checker.sync.random_programs import Memory
 
 # Where a thread's four elements begin: no two threads have one in common.
 PLACES = (
@@ -42,33 +40,8 @@ class Copying(Mix):
     # ---------------------------------------------------------------- copies
 
     def _part(self) -> Made:
-        array, view, where = self._array(), self._name(), self.random.choice(PLACES)
-        source = self.random.choice((0, 4, 256))
-        below = self.random.choice((None, None, "32", "n * 40"))
-        bytes_ = self.random.choice((None, None, "t % 5 * 4", "n % 3 * 8"))
-        copy = (
-            f"cp_async_16({view}, 0, X, t * 4 + {source})"
-            if bytes_ is None
-            else f"cp_async_16_filled({view}, 0, X, t * 4 + {source}, {bytes_})"
-        )
-        inner = [copy] if below is None else [f"if t < {below}:", "    " + copy]
-        lines = [
-            f"partition {array} as async {view} @ thread[1] at {where}:",
-            "    group thread[1]:",
-            *indented(inner, 2),
-        ]
-
-        def effect(memory: Memory) -> None:
-            assert isinstance(memory, MixMemory)
-            most = THREADS if below is None else int(eval(below, {"n": memory.n}))
-            active = T[most > T]
-            read = memory.index(bytes_ or "16")[active] // 4
-            to = memory.index(where)[active]
-            for lane in range(4):
-                values = memory.inputs[active * 4 + source + lane]
-                memory.arrays[array][to + lane] = np.where(lane < read, values, 0)
-
-        return lines, effect
+        bounds, bytes_ = (None, None, "32", "n * 40"), (None, None, "t % 5 * 4", "n % 3 * 8")
+        return self._copied(PLACES, bounds, bytes_)
 
     def _words(self) -> Made:
         """Copies of four bytes, by a function."""
