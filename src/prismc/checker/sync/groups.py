@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from prismc.checker.sync.balance import with_balance
 from prismc.checker.sync.conflicts import Conflict, Conflicts
 from prismc.checker.sync.coverage import BULK_WRITES, Queue
 from prismc.checker.sync.fuse import with_fused_scopes
@@ -65,17 +66,23 @@ def late_waits(left: Iterable[Conflict]) -> frozenset[Pair]:
     )
 
 
-def plan_groups(graph: Graph, conflicts: Conflicts, early: Collection[Pair] = ()) -> Groups:
+def plan_groups(
+    graph: Graph, conflicts: Conflicts, early: Collection[Pair] = (), *, balances: bool = True
+) -> Groups:
     """Place waits for asynchronous copies, those for `early` accesses in front of the node that
-    has the later one; a function without any stays as it is."""
+    has the later one; a function without any stays as it is. With `balances` bulk loads are waited
+    for once on every path, also where nothing touches what they bring."""
     if not any(access.is_async for access in graph.accesses):
         placed = place_barriers(graph.top, conflicts)
         return Groups(graph=graph, reasons={}, left=(), placed=placed)
     counted = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts, early)
     top, asked = counted.top, dict(counted.asked)
+    top, kept = with_balance(top) if balances else (top, frozenset[Wait]())
     left = unfinished(top, conflicts, early)
     is_small = is_tried(top, len(asked))
     for item in _waits(top) if is_small else ():
+        if item in kept:
+            continue
         trial = _changed(top, _without(item))
         if len(unfinished(trial, conflicts, early)) == len(left):
             top = trial
@@ -83,7 +90,7 @@ def plan_groups(graph: Graph, conflicts: Conflicts, early: Collection[Pair] = ()
     for item in _waits(top) if is_small else ():
         missing = unfinished(_changed(top, _without(item)), conflicts, early)
         asked[item] = tuple(conflict for conflict in missing if conflict not in left)
-    reasons: dict[Step, tuple[Conflict, ...]] = {item: asked[item] for item in _waits(top)}
+    reasons: dict[Step, tuple[Conflict, ...]] = {item: asked.get(item, ()) for item in _waits(top)}
     return Groups(graph=replace(graph, top=top), reasons=reasons, left=left, placed=placed)
 
 

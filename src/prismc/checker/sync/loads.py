@@ -221,18 +221,27 @@ def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], dict[Loads, 
     commits = [node for node in nodes_in(graph.top.body) if isinstance(node, Commit)]
     for loads in dict.fromkeys(node.queue for node in commits if isinstance(node.queue, Loads)):
         try:
-            made[loads] = _barrier(graph, loads, has_credit=_needs_credit(graph, loads))
+            made[loads] = _barrier(graph, loads, has_credit=_needs_credit(graph.top, loads))
         except Unbalanced as found:
             wrong[loads] = found.node
     return made, wrong
 
 
-def _needs_credit(graph: Graph, loads: Loads) -> bool:
+def is_balanced(top: Region, loads: Loads) -> bool:
+    """Whether on every path there is one wait for each phase of some loads."""
+    try:
+        _needs_credit(top, loads)
+    except Unbalanced:
+        return False
+    return True
+
+
+def _needs_credit(top: Region, loads: Loads) -> bool:
     """Whether the first wait comes before the first phase. Raises Unbalanced."""
     try:
-        _Path(loads).along(graph.top.body, State.IDLE)
+        _Path(loads).along(top.body, State.IDLE)
     except Unbalanced:
-        _Path(loads).along(graph.top.body, State.OPEN)
+        _Path(loads).along(top.body, State.OPEN)
         return True
     return False
 
