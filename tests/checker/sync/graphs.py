@@ -134,6 +134,7 @@ class Builder:
             test=tested,
             body=nodes,
             runs=bool(trips),
+            trips=trips or 0,
             ends=True,
             end=Position(where=Where.AFTER, anchor=self.new_id()),
         )

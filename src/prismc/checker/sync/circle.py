@@ -83,6 +83,7 @@ class Circle:
             loop.loop,
             runs=loop.runs,
             ends=loop.ends,
+            trips=loop.trips,
         )
         return Planned(
             insertions=self.around.insertions(loop.body, chosen, gaps, around=loop),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prismc.checker.sync.asked import Question, is_proved
 from prismc.checker.sync.elsewhere import are_elsewhere
+from prismc.checker.sync.footprints import Footprint
 from prismc.checker.sync.forms import BLOCK_WIDE
-from prismc.checker.sync.graph import Access, Crossings, Reach
+from prismc.checker.sync.graph import ANY, Access, Crossings, Reach
 from prismc.checker.sync.meetings import FAR, NEVER, Between, Meeting, meet
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.sharing import (
@@ -36,6 +37,9 @@ class Comparisons:
         )
         self._meetings: dict[object, Meeting] = {} if like is None else like._meetings
         self._tables: Known = {} if like is None else like._tables
+        self._in_iteration: dict[tuple[Footprint, int, int], Footprint] = (
+            {} if like is None else like._in_iteration
+        )
         self._elsewhere: dict[tuple[int, int, Crossings], bool] = (
             {} if like is None else like._elsewhere
         )
@@ -47,9 +51,10 @@ class Comparisons:
         key = (earlier.number, later.number, crossed)
         known = self._elsewhere.get(key)
         if known is None:
+            first, second = self._parts(earlier.footprint, later.footprint, crossed)
             known = self._elsewhere[key] = are_apart(earlier, later, crossed) or are_elsewhere(
-                earlier.footprint,
-                later.footprint,
+                first,
+                second,
                 _between(crossed),
                 self._tables,
                 width=self.wide(self._everyone.bit_count()),
@@ -125,6 +130,7 @@ class Comparisons:
         first, second = earlier.footprint, later.footprint
         if first.plain is not None and second.plain is not None:
             first, second = first.plain, second.plain
+        first, second = self._parts(first, second, crossed)
         wide = self.wide(width)
         key = (first, second, crossed, wide, assume_rows)
         found = self._meetings.get(key)
@@ -138,6 +144,23 @@ class Comparisons:
                 assume_rows=assume_rows,
             )
         return found
+
+    def _parts(
+        self, earlier: Footprint, later: Footprint, crossed: Crossings
+    ) -> tuple[Footprint, Footprint]:
+        """The footprints of two accesses in the iterations that are known."""
+        for loop, how in crossed:
+            earlier = self._part(earlier, loop, how.earlier)
+            later = self._part(later, loop, how.later)
+        return earlier, later
+
+    def _part(self, footprint: Footprint, loop: int, iteration: int) -> Footprint:
+        if iteration == ANY:
+            return footprint
+        key = (footprint, loop, iteration)
+        if key not in self._in_iteration:
+            self._in_iteration[key] = footprint.part(loop, iteration)
+        return self._in_iteration[key]
 
     def wide(self, width: int) -> int:
         """How far a symbol has to be one value for units of `width` threads."""

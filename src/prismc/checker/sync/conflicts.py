@@ -178,7 +178,8 @@ class Conflicts(Comparisons):
         earlier, later = pending.access, entry.access
         if earlier.for_engines and not later.is_engine:
             return None
-        meeting = self.meeting(earlier, later, pending.crossed, units)
+        crossed = entry.crossed_from(pending)
+        meeting = self.meeting(earlier, later, crossed, units)
         if not meeting.classes:
             return None
         order: Coverage | None = then(pending.after, entry.before)
@@ -197,7 +198,7 @@ class Conflicts(Comparisons):
             later=later,
             earlier_threads=found[0],
             later_threads=found[1],
-            crossed=pending.crossed,
+            crossed=crossed,
             is_exact=meeting.is_exact,
         )
 
@@ -206,8 +207,9 @@ class Conflicts(Comparisons):
         included. Copies of one scope are on their way together, and no wait stands between them;
         what its bulk stores write must not meet."""
         earlier, later = pending.access, entry.access
+        crossed = entry.crossed_from(pending)
         if earlier.queue is None or (
-            share_scope(earlier, later, pending.crossed)
+            share_scope(earlier, later, crossed)
             and not earlier.queue is later.queue is BULK_WRITES  # those that meet are in no order
         ):
             return None
@@ -221,14 +223,14 @@ class Conflicts(Comparisons):
             return None
         is_phase = isinstance(earlier.queue, Loads) or earlier.queue is Completion.MBARRIER
         is_filled = is_phase and earlier.kind is not AccessKind.READ
-        if not is_filled and self.are_elsewhere(earlier, later, pending.crossed):
+        if not is_filled and self.are_elsewhere(earlier, later, crossed):
             return None  # of phases each is waited for once, whatever it brings
         return Conflict(
             earlier=earlier,
             later=later,
             earlier_threads=earlier.footprint.threads,
             later_threads=later.footprint.threads,
-            crossed=pending.crossed,
+            crossed=crossed,
             is_exact=False,
         )
 

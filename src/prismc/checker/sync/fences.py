@@ -114,10 +114,11 @@ def with_unfenced(
     places = [(fence.node, fence.is_end) for fence in fences]
     orders = _with(orders_of(barriers), places)
     seen = verify(graph, Proxies(conflicts), orders).summary
-    entries = {entry.access.number: entry for entry in summary.entries}
+    entries = {(entry.access.number, entry.at): entry for entry in summary.entries}
     for entry in seen.entries:
-        if entry.access.is_engine or entry.access.number in entries:
-            entries[entry.access.number] = entry
+        key = entry.access.number, entry.at
+        if entry.access.is_engine or key in entries:
+            entries[key] = entry
     flows = dict(seen.exits)
     return Summary(
         entries=tuple(entries.values()),
@@ -212,15 +213,16 @@ class Proxies(Conflicts):
             return None
         fenced = self._fenced(earlier, then(pending.after, entry.before))
         if fenced is not None:
-            return super().between(self._made(pending, fenced), Entry(later, NONE), units)
-        if self.are_elsewhere(earlier, later, pending.crossed):
+            return super().between(self._made(pending, fenced), Entry(later, NONE, entry.at), units)
+        crossed = entry.crossed_from(pending)
+        if self.are_elsewhere(earlier, later, crossed):
             return None
         return Conflict(
             earlier=earlier,
             later=later,
             earlier_threads=earlier.footprint.threads,
             later_threads=later.footprint.threads,
-            crossed=pending.crossed,
+            crossed=crossed,
             is_exact=False,
         )
 

@@ -27,7 +27,8 @@ NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=()
 # So many iterations are looked at one by one, at most.
 MOST_APART = 8
 
-# One access that is behind, by its number and the loops crossed since.
+# One access that is behind, by its number and the loops crossed since; one that is ahead, by its
+# number and the iteration.
 Key = tuple[int, Crossings]
 
 
@@ -65,7 +66,7 @@ def is_alone(nodes: Sequence) -> bool:
 
 def either_of(summaries: Iterable[Summary]) -> Summary:
     """One of several nodes: what any of them does, the order that all of them make."""
-    entries: dict[int, Entry] = {}
+    entries: dict[Key, Entry] = {}
     flows: dict[Exit, list[Flow]] = {}
     for summary in summaries:
         _gather(entries, summary)
@@ -80,11 +81,11 @@ def either_of(summaries: Iterable[Summary]) -> Summary:
 def side_by_side_of(summaries: Iterable[Summary]) -> Summary:
     """Arms: nodes that disjoint sets of threads run at the same time. What one arm waits for is no
     copy of other threads."""
-    entries: dict[int, Entry] = {}
+    entries: dict[Key, Entry] = {}
     orders: list[Coverage] = []
     pending: list[Pending] = []
     for summary in summaries:
-        own = [Entry(entry.access, entry.before.without_groups()) for entry in summary.entries]
+        own = [entry._replace(before=entry.before.without_groups()) for entry in summary.entries]
         _gather(entries, Summary(entries=tuple(own), exits=()))
         for _, flow in summary.exits:
             orders.append(flow.through)
@@ -95,12 +96,17 @@ def side_by_side_of(summaries: Iterable[Summary]) -> Summary:
 
 def repeated(iteration: Summary, loop: int) -> tuple[Pending, ...]:
     """What is behind when a new iteration starts: of the one before, and of those before that."""
-    ends = [flow for kind, flow in iteration.exits if kind in (Exit.NORMAL, Exit.CONTINUE)]
-    if not ends:
+    whole = _end_of(iteration)
+    if whole is None:
         return ()
-    whole = either(ends)
     last = [crossed(item, loop, PREVIOUS) for item in whole.pending]
     return (*last, *(each for item in whole.pending for each in _older(item, whole.through, loop)))
+
+
+def _end_of(iteration: Summary) -> Flow | None:
+    """What has happened when an iteration ends and another may follow; None if none does."""
+    ends = [flow for kind, flow in iteration.exits if kind in (Exit.NORMAL, Exit.CONTINUE)]
+    return either(ends) if ends else None
 
 
 def _older(item: Pending, through: Coverage, loop: int) -> Iterator[Pending]:
@@ -114,10 +120,16 @@ def _older(item: Pending, through: Coverage, loop: int) -> Iterator[Pending]:
 
 
 def _told_apart(access: Access, loop: int) -> int:
-    """How many iterations of a loop are looked at one by one."""
+    """How many iterations before are looked at one by one."""
+    is_copy = isinstance(access.queue, Completion)
+    return max(1, _iterations(access, loop)) if is_copy else 1
+
+
+def _iterations(access: Access, loop: int) -> int:
+    """How many iterations of a loop an access' elements tell apart; not all of many."""
     footprint = access.footprint
-    if not isinstance(access.queue, Completion) or loop not in footprint.loops:
-        return 1
+    if loop not in footprint.loops:
+        return 0
     at = footprint.loops.index(loop)
     return min(MOST_APART, 1 + max(point.counters[at] for point in footprint.points))
 
@@ -129,8 +141,10 @@ def loop_of(
     *,
     runs: bool,
     ends: bool,
+    trips: int,
 ) -> Summary:
-    """All iterations of a loop as one node. `runs`: at least one; `ends`: its test can fail."""
+    """All iterations of a loop as one node. `runs`: at least one; `ends`: its test can fail, and
+    does after `trips` of them, 0 if that is not known."""
     leaving: list[Flow] = []
     returning: list[Flow] = []
     for kind, flow in iteration.exits:
@@ -142,11 +156,47 @@ def loop_of(
             leaving.append(_followed(flow, test))
     if ends and not runs:
         leaving += [flow for kind, flow in test.exits if kind is Exit.NORMAL]
-    exits = [(Exit.NORMAL, leaving), (Exit.RETURN, returning)]
-    return Summary(
-        entries=iteration.entries,
-        exits=tuple((kind, _ended(either(flows), loop)) for kind, flows in exits if flows),
+    through = _commits_of(iteration)
+    is_counted = 0 < trips <= MOST_APART and Exit.BREAK not in dict(iteration.exits)
+    exits: list[tuple[Exit, Flow]] = []
+    if leaving:
+        counted = trips if is_counted and _is_nothing(test) else 0
+        exits.append((Exit.NORMAL, _ended(either(leaving), loop, through, counted)))
+    if returning:
+        exits.append((Exit.RETURN, _ended(either(returning), loop, through, 0)))
+    return Summary(entries=tuple(_entered(iteration, loop, through)), exits=tuple(exits))
+
+
+def _is_nothing(test: Summary) -> bool:
+    return not test.entries and all(
+        not flow.pending and flow.through.is_nothing for _, flow in test.exits
     )
+
+
+def _commits_of(iteration: Summary) -> Coverage:
+    """What an iteration does that ends groups of copies and is followed by another, so that copies
+    have the more groups behind them the more iterations follow; NONE for others."""
+    end = _end_of(iteration)
+    through = NONE if end is None else end.through
+    has_commits = any(
+        groups.commits and isinstance(queue, Completion) for queue, groups in through.queues
+    )
+    return through if has_commits else NONE
+
+
+def _entered(iteration: Summary, loop: int, through: Coverage) -> Iterator[Entry]:
+    """What the iterations of a loop come to. Accesses whose elements tell the first ones apart have
+    what those before have made behind them."""
+    for entry in iteration.entries:
+        apart = 0 if through.is_nothing or entry.at else _iterations(entry.access, loop)
+        before = entry.before
+        made = NONE
+        for number in range(apart):
+            if entry.access.footprint.is_in(loop, number):
+                yield Entry(entry.access, before, ((loop, ENDED._replace(later=number)),))
+            made = then(made, through)
+            before = then(made, entry.before)
+        yield entry._replace(before=before)
 
 
 def _followed(flow: Flow, test: Summary) -> Flow:
@@ -160,17 +210,30 @@ def _followed(flow: Flow, test: Summary) -> Flow:
     )
 
 
-def _ended(flow: Flow, loop: int) -> Flow:
-    pending = tuple(crossed(item, loop, ENDED) for item in flow.pending)
-    return Flow(through=flow.through, pending=pending)
+def _ended(flow: Flow, loop: int, through: Coverage, trips: int) -> Flow:
+    """What is behind a loop that has ended, after `trips` iterations if that is known (else 0).
+    Copies whose elements tell iterations apart then have an age for each."""
+    pending: list[Pending] = []
+    for item in flow.pending:
+        access = item.access
+        is_copy = isinstance(access.queue, Completion) and loop in access.footprint.loops
+        if not (is_copy and trips) or through.is_nothing:
+            pending.append(crossed(item, loop, ENDED))
+            continue
+        for number in reversed(range(trips)):
+            if access.footprint.is_in(loop, number):
+                pending.append(crossed(item, loop, ENDED._replace(earlier=number)))
+            item = ordered(item, through)
+    return Flow(through=flow.through, pending=tuple(pending))
 
 
-def _gather(entries: dict[int, Entry], summary: Summary) -> None:
+def _gather(entries: dict[Key, Entry], summary: Summary) -> None:
     for entry in summary.entries:
-        known = entries.get(entry.access.number)
+        key = (entry.access.number, entry.at)
+        known = entries.get(key)
         if known is not None:
-            entry = Entry(access=entry.access, before=both(known.before, entry.before))
-        entries[entry.access.number] = entry
+            entry = entry._replace(before=both(known.before, entry.before))
+        entries[key] = entry
 
 
 def either(flows: list[Flow]) -> Flow:

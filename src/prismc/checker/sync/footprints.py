@@ -88,6 +88,23 @@ class Footprint(Record):
     plain: Footprint | None = None
     tile: Tile | None = None
 
+    def is_in(self, loop: int, iteration: int) -> bool:
+        """Whether there are points of one iteration of a loop in `loops`."""
+        at = self.loops.index(loop)
+        return any(point.counters[at] == iteration for point in self.points)
+
+    def part(self, loop: int, iteration: int) -> Footprint:
+        """The same in one iteration of a loop in `loops`, in which there are points."""
+        at = self.loops.index(loop)
+        return footprint_of(
+            tuple(point for point in self.points if point.counters[at] == iteration),
+            self.loops,
+            self.lanes,
+            is_certain=self.is_certain,
+            cycles=self.cycles,
+            tile=self.tile,
+        )
+
 
 def unknown_footprint(threads: int) -> Footprint:
     """Any element, for any of `threads`."""

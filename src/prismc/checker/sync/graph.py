@@ -133,12 +133,18 @@ class Access(Record):
         return self.queue is not None
 
 
+ANY = -1  # an iteration that is not known
+
+
 class Crossing(NamedTuple):
     """How an earlier access lies to a later one in a loop around it: `least` to `most` iterations
-    before; with 0 in an execution of the loop that has ended."""
+    before; with 0 in an execution of the loop that has ended. Where only one of them lies in that
+    execution, `earlier` or `later` may tell in which iteration, counted from 0."""
 
     least: int
     most: int
+    earlier: int = ANY
+    later: int = ANY
 
 
 ENDED = Crossing(0, 0)
@@ -159,10 +165,21 @@ class Exit(Enum):
 
 
 class Entry(NamedTuple):
-    """An access that a node reaches from its start, with the order made before it on the way."""
+    """An access that a node reaches from its start, with the order made before it on the way. `at`
+    tells in which iteration of a loop, if only that one is meant."""
 
     access: Access
     before: Coverage
+    at: Crossings = ()
+
+    def crossed_from(self, pending: Pending) -> Crossings:
+        """The loops between an access that is behind and this one."""
+        if not self.at:
+            return pending.crossed
+        behind = dict(pending.crossed)
+        for loop, how in self.at:
+            behind[loop] = behind.get(loop, ENDED)._replace(later=how.later)
+        return tuple(sorted(behind.items(), key=lambda item: item[0]))
 
 
 class Pending(NamedTuple):
@@ -248,8 +265,9 @@ class Loop(Node):
     """A `for` or `while` with id `loop`.
 
     `head` is evaluated once, `test` before each iteration (and when the loop ends). `runs` holds if
-    the body runs at least once, `ends` if the test can end the loop. `end` is the place after the
-    body's last statement, None if it has none.
+    the body runs at least once, `ends` if the test can end the loop; it does so after `trips`
+    iterations, 0 if that is not known. `end` is the place after the body's last statement, None if
+    it has none.
     """
 
     loop: int
@@ -258,6 +276,7 @@ class Loop(Node):
     body: Sequence
     runs: bool
     ends: bool
+    trips: int
     end: Position | None
 
 

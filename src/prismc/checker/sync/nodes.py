@@ -229,8 +229,9 @@ class NodeBuilder:
         head = self._part(statement, self._events.of_statement(statement, here))
         is_cut = statement.id in self._cut
         body = self._steps(statement, inside) if is_cut else self.sequence(statement.body, inside)
-        runs = self._trips.get(statement.id, 0) > 0
-        yield from self._loop(statement, head, self._part(statement), body, runs=runs, ends=True)
+        trips = self._trips.get(statement.id, 0)
+        test = self._part(statement)
+        yield from self._loop(statement, head, test, body, runs=trips > 0, ends=True, trips=trips)
 
     def _steps(self, statement: typed.For, here: Here) -> Sequence:
         """The steps of a pipeline, each of which may be the last one that runs."""
@@ -256,6 +257,7 @@ class NodeBuilder:
         *,
         runs: bool,
         ends: bool,
+        trips: int = 0,
     ) -> Iterator[Node]:
         if not (head.events or test.events or body):
             return
@@ -269,6 +271,7 @@ class NodeBuilder:
             body=body,
             runs=runs,
             ends=ends,
+            trips=trips,
             end=None if last is None else Position(where=Where.AFTER, anchor=last.id),
         )
 

@@ -34,7 +34,7 @@ class State:
         # The order in which keys of `_pending` first came, and the keys of each access.
         self._position: dict[Key, int] = {}
         self._keys: dict[int, list[Key]] = {}
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[Key, Entry] = {}
         self._exits: dict[Exit, Flow] = {}
         self._through = NONE
         # The orders made so far, and how many of them are part of what each access and all of each
@@ -102,7 +102,7 @@ class State:
             for pending in behind.values():
                 if is_hazard(pending.access.kind, entry.access.kind):
                     is_early = (pending.access.number, entry.access.number) in early
-                    reached = Entry(entry.access, NONE) if is_early else entry
+                    reached = entry._replace(before=NONE) if is_early else entry
                     found = self._conflicts.unfinished(pending, reached)
                     if found is not None:
                         queue = pending.access.queue
@@ -188,19 +188,17 @@ class State:
         if is_complete(through):
             return
         for entry in summary.entries:
-            access, before = entry
-            before = then(through, before)
+            before = then(through, entry.before)
             if is_complete(before):
                 continue
-            known = entries.get(access.number)
+            key = (entry.access.number, entry.at)
+            known = entries.get(key)
             if known is None:
-                entries[access.number] = (
-                    entry if before is entry.before else Entry(access=access, before=before)
-                )
+                entries[key] = entry if before is entry.before else entry._replace(before=before)
             elif known.before is not before:
                 shared = both(known.before, before)
                 if shared is not known.before:
-                    entries[access.number] = Entry(access=access, before=shared)
+                    entries[key] = entry._replace(before=shared)
 
     def _leave(self, kind: Exit, flow: Flow) -> None:
         pending = [ordered(item, flow.through) for item in self.behind()]
