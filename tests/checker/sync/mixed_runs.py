@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from checker.sync.mixed_touches import INPUTS
+from checker.sync.naive import require_no_more
 from checker.sync.random_mixes import Mix
 from prismc.emulator.schedule import Copies, Order, Plan
 from support.checking import check_texts
@@ -37,6 +38,8 @@ def compiled(
     programs = [each for each in drawn if _is_accepted(each, functions)]
     text = functions + "".join(program.text for program in programs)
     made = compile_texts({"test.prism": text}, "test.prism", FLAGS)
+    for program in programs:
+        require_no_more(made, program.text, functions)
     return ((made, program) for program in programs)
 
 

@@ -28,7 +28,6 @@ class Copying(Mix):
     def _statement(self, depth: int) -> Made:
         if self.random.random() < 0.25:
             return super()._statement(depth)
-        self.touches += 3
         kinds = [self._own_elements, self._others_elements, self._part_store, self._part_store]
         if not self._conditions:
             kinds += [self._part, self._part, self._part, self._part, self._words, self._warp_part]

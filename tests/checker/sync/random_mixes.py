@@ -37,7 +37,6 @@ class Mix(Touches, Copies):
     def _statement(self, depth: int) -> Made:
         if self.random.random() < 0.35:
             return super()._statement(depth)
-        self.touches += 3
         kinds: list[Callable[[], Made]] = [
             self._own,
             self._atomic,

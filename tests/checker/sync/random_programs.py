@@ -44,15 +44,13 @@ class Memory:
 
 
 class Program:
-    """A kernel's text, and its meaning. `touches` counts its scopes and reads of shared memory: so
-    many barriers would stand there if one stood behind each. With odd seeds threads go through
-    loops by themselves, too."""
+    """A kernel's text, and its meaning. With odd seeds threads go through loops by themselves,
+    too."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
         self.name = f"mixed_{seed}"
         self._has_steps = bool(seed % 2)
-        self.touches = 1
         self._names = 0
         lines, self._effects = self._sequence(self.random.randint(3, 7), depth=0)
         body = "\n".join("            " + line for line in lines)
@@ -78,7 +76,6 @@ class Program:
         kinds = [self._store, self._store, self._load, self._load, self._claim, self._groups]
         kinds += [self._call, self._arms, self._swap, self._flip]
         kinds += [self._steps, self._steps] if self._has_steps else []
-        self.touches += 1
         if depth < 2:
             kinds += [lambda: self._loop(depth), lambda: self._choice(depth)]
         return self.random.choice(kinds)()
@@ -164,7 +161,6 @@ class Program:
     def _groups(self) -> tuple[list[str], Effect]:
         """Each group stores in its own part and reads from it, in another order."""
         array, view, inner = self._array(), self._name(), self._name()
-        self.touches += 2
         size = self.random.choice((8, 16, 32, 64))
         turn = self.random.choice((1, size // 2, size - 1))
         lines = [
@@ -186,7 +182,6 @@ class Program:
     def _arms(self) -> tuple[list[str], Effect]:
         """Two arms of a split work side by side, each on an array of its own."""
         first, second = self.random.sample(ARRAYS, 2)
-        self.touches += 4
         views = [self._name() for _ in range(4)]
         lines = [
             f"claim {first} as {views[0]} @ thread[64], {second} as {views[1]} @ thread[32]:",

@@ -68,7 +68,6 @@ class Boxes(Copying):
     def _statement(self, depth: int) -> Made:
         if self._conditions or self.random.random() < 0.45:
             return super()._statement(depth)
-        self.touches += 4
         kinds = [self._box_load, self._box_load, self._box_store, self._box_store, self._box_arm]
         kinds += [self._box_call, self._changed, self._each_warp, self._ring]
         return self.random.choice(kinds)()

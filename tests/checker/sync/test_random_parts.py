@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from checker.sync.mixed_runs import FLAGS, REASONS, SCHEDULES
+from checker.sync.naive import require_no_more
 from checker.sync.random_parts import INPUTS, PART_FUNCTIONS, Kernel
 from prismc.emulator.schedule import Plan
 from support.checking import check_texts
@@ -36,6 +37,8 @@ def _compiled(seeds: Iterable[int]) -> list[tuple[Compiled, Kernel]]:
     kernels = [kernel for kernel in map(Kernel, seeds) if _is_accepted(kernel)]
     text = PART_FUNCTIONS + "".join(kernel.text for kernel in kernels)
     made = compile_texts({"test.prism": text}, "test.prism", FLAGS)
+    for kernel in kernels:
+        require_no_more(made, kernel.text, PART_FUNCTIONS)
     return [(made, kernel) for kernel in kernels]
 
 

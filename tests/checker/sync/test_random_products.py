@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from checker.sync.mixed_runs import SCHEDULES
+from checker.sync.naive import require_no_more
 from checker.sync.random_products import COLUMNS, PRODUCT_FUNCTIONS, ROWS, STEP, Kernel
 from prismc.emulator.schedule import Plan
 from support.running import Compiled, compile_texts
@@ -32,6 +33,8 @@ def _compiled(seeds: Iterable[int]) -> list[tuple[Compiled, Kernel]]:
     kernels = [Kernel(seed) for seed in seeds]
     text = PRODUCT_FUNCTIONS + "\n".join(kernel.text for kernel in kernels)
     made = compile_texts({"test.prism": text}, "test.prism", "--target sm_90a")
+    for kernel in kernels:
+        require_no_more(made, kernel.text, PRODUCT_FUNCTIONS)
     return [(made, kernel) for kernel in kernels]
 
 
