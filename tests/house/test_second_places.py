@@ -89,7 +89,6 @@ WITHOUT: dict[str, str] = {
     "P0503": "the table of the buffers is in the notes",
     "P0504": _LINE,
     "P0511": _WORD,
-    "P0630": "the paths that miss the wait are all those that do not come there",
     "P0704": _BUILD,
     "P0705": _BUILD,
     "P0706": _KNOWN,

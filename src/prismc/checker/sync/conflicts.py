@@ -114,6 +114,12 @@ class Conflicts(Comparisons):
             for root in access.roots
             if isinstance(root, LoadPhase) and access.kind is AccessKind.READ
         }
+        # Who issues loads, by the loads.
+        self.load_issuers: dict[Queue, int] = {}
+        for access in accesses:
+            if isinstance(access.queue, Loads):
+                known = self.load_issuers.get(access.queue, 0)
+                self.load_issuers[access.queue] = known | access.footprint.threads
         self._memory = numbered_memory(accesses)
         self._accesses = accesses
         self._neighbours: Neighbours | None = None  # only paths with many accesses ask

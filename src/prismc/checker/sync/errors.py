@@ -169,13 +169,15 @@ class NarrowCode(Problem):
 
 class UnbalancedLoads(Problem):
     code = "P0630"
-    title = "loads that are not waited for once on every path"
-    message = "on some path bulk loads run more or less often than they are waited for"
-    label = "here loads and waits stop alternating"
+    title = "loads that different threads would wait for"
+    message = "different threads would wait for the bulk loads into {roots}"
+    label = "some threads come here"
     help_text = (
-        "let the loads stand on every path (a condition moves inside the `async` scope), and what "
-        "they fill be used in code of the same threads"
+        "fill two arrays, or let all scopes that fill this one, and what reads it, stand in code "
+        "of the same threads"
     )
+
+    roots: str
 
 
 class UnfinishedCopy(Problem):

@@ -206,24 +206,26 @@ class State(Enum):
 
 
 class Unbalanced(Exception):
-    """A path on which waits and phases do not alternate; `node` is where that shows."""
+    """A path on which waits and phases do not alternate; `node` is where that shows, and `other`
+    stands in code of other threads, which see other phases."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, other: Node | None = None) -> None:
         super().__init__()
         self.node = node
+        self.other = other
 
 
-def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], dict[Loads, Node]]:
-    """The barrier of all loads that are waited for by the code they are issued in; of others a node
-    where waits and phases do not alternate."""
+def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], dict[Loads, Unbalanced]]:
+    """The barrier of all loads that are waited for by the code they are issued in; of others where
+    waits and phases do not alternate."""
     made: dict[Loads, SplitBarrier] = {}
-    wrong: dict[Loads, Node] = {}
+    wrong: dict[Loads, Unbalanced] = {}
     commits = [node for node in nodes_in(graph.top.body) if isinstance(node, Commit)]
     for loads in dict.fromkeys(node.queue for node in commits if isinstance(node.queue, Loads)):
         try:
-            made[loads] = _barrier(graph, loads, has_credit=_needs_credit(graph.top, loads))
+            made[loads] = _barrier(graph, loads)
         except Unbalanced as found:
-            wrong[loads] = found.node
+            wrong[loads] = found
     return made, wrong
 
 
@@ -302,7 +304,7 @@ def _same(node: Node, ends: Iterable[State | None]) -> State | None:
     return live.pop() if live else None
 
 
-def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
+def _barrier(graph: Graph, loads: Loads) -> SplitBarrier:
     """The barrier of loads that all threads of some code wait for. Raises Unbalanced where the
     waits stand in code of different threads, each of which would see some of the phases only, or
     where others arrive."""
@@ -310,17 +312,17 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
     region = waiting[0][1] if waiting else graph.top
     for node, code in waiting:
         if code.units != region.units:
-            raise Unbalanced(node)
+            raise Unbalanced(node, waiting[0][0])
     issued = [access for access in accesses_of(graph.top.body) if access.queue == loads]
     arriving = [
         (node, arrivers_of(node, code))
         for code, node in regions_of(graph.top)
         if isinstance(node, Commit) and node.queue == loads
     ]
-    first = arriving[0][1]
+    other, first = arriving[0]
     for node, threads in arriving:
         if threads != first:
-            raise Unbalanced(node)
+            raise Unbalanced(node, other)
     blocks = groups_of(region.units, BLOCK, graph.block)
     return SplitBarrier(
         phase=Phase(name=loads.content, span=region.span),
@@ -328,7 +330,7 @@ def _barrier(graph: Graph, loads: Loads, *, has_credit: bool) -> SplitBarrier:
         arrivers=first,
         waiters=region.threads,
         bits=(),
-        has_credit=has_credit,
+        has_credit=_needs_credit(graph.top, loads),
         of_copies=False,
         before_copies=False,
         loads=(loads,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
 from prismc.checker.sync.choose import VERBS, earlier_note
@@ -21,6 +21,7 @@ from prismc.checker.sync.errors import (
 )
 from prismc.checker.sync.graph import ENDED, Access, Graph, Node, ViewUse
 from prismc.checker.sync.grid import Clash, Witness
+from prismc.checker.sync.loads import Unbalanced
 from prismc.checker.sync.meetings import Meeting
 from prismc.checker.sync.plan import AccessKind
 from prismc.checker.sync.refine import Barrier
@@ -73,10 +74,14 @@ def report_unfinished(left: Iterable[Conflict], sink: Sink) -> None:
         )
 
 
-def report_unbalanced(nodes: Iterable[Node], sink: Sink) -> None:
-    """Loads that are not waited for once each time on every path."""
-    for node in nodes:
-        sink.report(UnbalancedLoads(at=node.span))
+def report_unbalanced(wrong: Mapping[Loads, Unbalanced], sink: Sink) -> None:
+    """Loads that are not waited for by the same threads each time."""
+    for loads, found in wrong.items():
+        other = found.other
+        message = "others come here"
+        related = () if other is None else (Related(at=other.span, message=message),)
+        roots = " and ".join(f"`{name}`" for name in sorted(root.name for root in loads.roots))
+        sink.report(UnbalancedLoads(at=found.node.span, roots=roots, related=related))
 
 
 def report_units(

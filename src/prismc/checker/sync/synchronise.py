@@ -235,7 +235,7 @@ def _plan(
     loads, unbalanced = load_barriers(graph)
     if unbalanced and built.cut:
         return None
-    report_unbalanced(unbalanced.values(), sink)
+    report_unbalanced(unbalanced, sink)
     report_unfinished(groups.left, sink)
     report_conflicts(verdict, sink)
     report_units(graph, conflicts, unbalanced, sink)

@@ -177,7 +177,6 @@ class _Walk:
         ages: dict[Queue, int] = {}
         asked: dict[Queue, list[tuple[Conflict, int]]] = {}
         registers: dict[int, None] = {}
-        issuers: dict[Queue, int] = {}
         for state in states:
             for conflict, age in state.unfinished(summary, self._early):
                 key = (conflict.earlier.number, conflict.later.number, conflict.crossed)
@@ -186,12 +185,11 @@ class _Walk:
                 assert queue is not None
                 ages[queue] = min(age, ages.get(queue, age))
                 asked.setdefault(queue, []).append((conflict, age))
-                issuers[queue] = issuers.get(queue, 0) | conflict.earlier_threads
                 registers |= dict.fromkeys(root.register for root in conflict.earlier.roots)
         for queue, age in ages.items():
             if age >= 0 and self._places:
                 touched = tuple(sorted(filter(None, registers)))
-                order = self._meeting(issuers[queue], queue, region)
+                order = self._meeting(queue, region)
                 touch = self._conflicts.load_waits.get(queue)
                 acquired = _acquired(self._bits.get(queue, ()), region)
                 wait = wait_before(position, span, queue, age, touched, order, touch, acquired)
@@ -258,11 +256,12 @@ class _Walk:
         )
         return replace(node, body=nodes), in_sequence(self._conflicts, (head, whole))
 
-    def _meeting(self, issuers: int, queue: Queue, region: Region) -> Coverage:
-        """A wait at an mbarrier: what the issuers' loads brought is there for all who wait in
+    def _meeting(self, queue: Queue, region: Region) -> Coverage:
+        """A wait at an mbarrier: what the loads of all issuers brought is there for all who wait in
         their block, or in the cluster where each block counts the loads of all."""
         if not isinstance(queue, Loads):
             return NONE
+        issuers = self._conflicts.load_issuers[queue]
         is_wide = any(root.is_mirrored for root in queue.roots)
         blocks = groups_of(region.units, BLOCK, self._conflicts.block)
         classes = ((issuers & unit, unit) for unit in (region.units if is_wide else blocks))
