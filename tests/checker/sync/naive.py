@@ -1,11 +1,11 @@
 """How many operations a random kernel would have if they were inserted naively: everything is
 complete, and told to all threads, before the next statement begins.
 
-A statement that touches memory has a barrier behind it. An asynchronous scope has, in front of its
-copies, what shows memory to engines, and behind them whatever ends the group, the wait for it and a
-barrier. A pipeline is unrolled, as it is compiled: first what is produced ahead, then a step for
-each slot. Where its warps take different arms, each slot is handed over and given back at a pair of
-mbarriers.
+A statement that touches memory has a barrier behind it; in an arm, an mbarrier at which it arrives
+and others wait. An asynchronous scope has, in front of its copies, what shows memory to engines,
+and behind them whatever ends the group, the wait for it and a barrier. A pipeline is unrolled, as
+it is compiled: first what is produced ahead, then a step for each slot. Where its warps take
+different arms, each slot is handed over and given back at a pair of mbarriers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _SCOPES = {
     "_store(": 5,  # a fence, a barrier; a commit, a wait, a barrier
     "cp_async": 3,  # a commit, a wait, a barrier
 }
-_HANDOVER = 6  # two mbarriers, each with its initialisation, an arrival, a wait
+_TOLD = 3  # an mbarrier's initialisation, an arrival, a wait
+_HANDOVER = 2 * _TOLD
 _PLACES = re.compile(r"\b(thread|warp|warpgroup|block|grid)\[[^]]*\]")
 _TOUCH = re.compile(r"\b(?!X\[|acc\[)\w+(\[\d\])?\[")
 _SLOTS = re.compile(r"shared (\w+): \w+\[(\d+)\]\[")
@@ -55,7 +56,8 @@ def _called(functions: str) -> dict[str, int]:
     return found
 
 
-def _of(lines: list[str], slots: dict[str, int], called: dict[str, int]) -> int:
+def _of(lines: list[str], slots: dict[str, int], called: dict[str, int], told: int = 1) -> int:
+    """`told` counts what stands behind a statement."""
     count = at = 0
     while at < len(lines):
         line, end = lines[at].strip(), _end(lines, at)
@@ -65,8 +67,10 @@ def _of(lines: list[str], slots: dict[str, int], called: dict[str, int]) -> int:
             count += _pipeline(inside, ring, slots, called)
         elif " async " in f" {line}" and line.endswith(":"):
             count += max(weight for call, weight in _scopes(called) if call in "\n".join(inside))
+        elif line.startswith("case "):
+            count += _of(inside, slots, called, told=_TOLD)
         else:
-            count += _statement(line, called)
+            count += told * _statement(line, called)
             end = at + 1
         at = end
     return count

@@ -22,6 +22,7 @@ pipeline k in range(n) through R as r:
         v += r[63 - t]
 """
 ARMS = LOADS.replace("first thread[1]:", "split warp:")
+ARM = "split warp:\n    case 1:\n        acc += 1\n    case 1:\n        A[0] = A[1]\n"
 STORE = "partition A as s @ thread[1] at t:\n    s[0] = v\n"
 
 
@@ -33,6 +34,7 @@ STORE = "partition A as s @ thread[1] at t:\n    s[0] = v\n"
         (STORE + "v += A[63 - t] + A[0]\n", 3),
         ("if A[3] == 1:\n    v += helped(A, v)\n", 3),
         (COPY, 4),
+        (ARM, 4),
         ("shared R: f32[3][64]\n" + LOADS, 1 + 5 * 6 + 3),
         ("shared R: f32[3][64]\n" + ARMS, 1 + 3 * (6 + 1 + 6)),
         ("for k in range(n):\n    shared R: f32[ 2 ][ 64 ]\n    v += filled( A )\n", 1 + 3),
