@@ -82,3 +82,25 @@ def test_memory_that_ends_and_its_mbarriers() -> None:
     assert "A_s[0]" not in text
     # Registers are their thread's own: no arrival puts them in order.
     assert "thread 0 writes `acc`" not in text
+
+
+def _instructions(text: str) -> set[str]:
+    """The instructions that are told."""
+    lines = (line.strip() for line in text.splitlines())
+    return {line.removeprefix("instruction: ") for line in lines if line.startswith("instruction")}
+
+
+def test_all_instructions_of_an_operation() -> None:
+    text, _ = _shown(APART.replace("SLOTS", "3"))
+    assert "bar.warp.sync 0xffffffff; mbarrier.arrive [mbarrier 0] by one lane of each warp" in (
+        _instructions(text)
+    )
+    assert "fence.mbarrier_init" not in text, "no copy and no other block comes to these"
+    text, _ = _shown(CLUSTER.read_text(encoding="utf-8"), "--target sm_90a")
+    arrival = "mapa.shared::cluster, mbarrier.arrive.release.cluster [mbarrier 1, slot before]"
+    assert _instructions(text) >= {
+        "mbarrier.init [mbarrier 0], 1 (3 of them)",
+        "mbarrier.init [mbarrier 1], 16 (3 of them); fence.mbarrier_init.release.cluster",
+        "mbarrier.try_wait.parity.acquire.cluster [mbarrier 0, slot], phase",
+        f"bar.warp.sync 0xffffffff; {arrival} (one for each of 2 blocks)",
+    }

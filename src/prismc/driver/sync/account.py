@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from prismc.checker.results import CheckedProgram
 from prismc.checker.sync.explain import FunctionAccount, OperationAccount, explain_plan
 from prismc.checker.sync.plan import (
-    MBARRIER_KINDS,
     Access,
     Deed,
     Edge,
@@ -20,8 +19,9 @@ from prismc.checker.sync.requirements import Requirement
 from prismc.checker.types import typed
 from prismc.checker.types.walk import statements_in
 from prismc.driver.session import Session
+from prismc.driver.sync.instructions import instructions_in
 from prismc.driver.sync.shapes import Shaped, last_line, shaped
-from prismc.hardware.primitives import PRIMITIVES, Cost, instruction_of
+from prismc.hardware.primitives import PRIMITIVES, Cost
 from prismc.source.files import Files
 from prismc.source.record import Record, replace
 from prismc.source.span import Span
@@ -201,13 +201,18 @@ def _function(
     spans = {s.id: s.span for s in statements_in(program.bodies[instance.symbol].statements)}
     first = files.position(instance.requires_span).line
     last = max((last_line(span, files) for span in spans.values()), default=first)
+    operations = [each.operation for each in account.operations]
+    instructions = instructions_in(operations, plan, session.options.target)
     return Function(
         symbol=instance.symbol,
         title=_title(instance),
         file=instance.span.file,
         first_line=first,
         last_line=last,
-        operations=tuple(_operation(each, spans, session) for each in account.operations),
+        operations=tuple(
+            _operation(each, spans, files, instructions[each.operation.number])
+            for each in account.operations
+        ),
         settled=tuple((item.root, item.why.value) for item in account.settled),
         required=account.required,
         pipelines=tuple(
@@ -223,8 +228,10 @@ def _title(instance: typed.Instance) -> str:
     return f"{word} {instance.name}" + (f" with {generics}" if generics else "")
 
 
-def _operation(account: OperationAccount, spans: Mapping[int, Span], session: Session) -> Operation:
-    operation, files = account.operation, session.files
+def _operation(
+    account: OperationAccount, spans: Mapping[int, Span], files: Files, instruction: str
+) -> Operation:
+    operation = account.operation
     primitive = PRIMITIVES[operation.kind.value]
     span = spans[operation.position.anchor]
     start = files.position(span)
@@ -233,9 +240,7 @@ def _operation(account: OperationAccount, spans: Mapping[int, Span], session: Se
         number=operation.number,
         kind=operation.kind.value,
         threads=_who(operation),
-        instruction=_instruction(
-            operation, instruction_of(operation.kind.value, session.options.target)
-        ),
+        instruction=instruction,
         cost=primitive.cost,
         line=last_line(span, files) if is_after else start.line,
         is_after=is_after,
@@ -266,26 +271,6 @@ def _who(operation: SyncOperation) -> str:
         return f"thread {ranges[0][0]} of {whole}"
     words = (f"{start}..{end - 1}" for start, end in ranges)
     return f"threads {', '.join(words)} of {whole}"
-
-
-def _instruction(operation: SyncOperation, ptx: str) -> str:
-    """The instruction with its numbers; the mask of a warp barrier depends on the lane."""
-    if operation.kind in MBARRIER_KINDS:
-        named = ptx.replace("[mbarrier]", f"[mbarrier {operation.barrier}{_slot(operation)}]")
-        return named.replace("count", str(operation.count))
-    if not operation.barrier:
-        return ptx.replace("count", str(operation.count))
-    first = f"{operation.barrier} + group" if operation.unit else str(operation.barrier)
-    return ptx.replace("barrier, count", f"{first}, {operation.count}")
-
-
-def _slot(operation: SyncOperation) -> str:
-    """Which of an mbarrier's slots, where a register tells the one of the iteration."""
-    if not operation.turns:
-        return ""
-    if operation.is_behind:
-        return ", slot before"
-    return f", slot + {operation.slot}" if operation.slot else ", slot"
 
 
 def _reason(edge: Edge, files: Files, kind: SyncKind) -> Reason:
