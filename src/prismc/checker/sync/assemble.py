@@ -47,7 +47,7 @@ from prismc.checker.sync.plan import (
     Where,
 )
 from prismc.checker.sync.protocol import require_liveness
-from prismc.checker.sync.publish import publisher
+from prismc.checker.sync.publish import with_shown
 from prismc.checker.sync.roll import (
     Choice,
     choose_shapes,
@@ -84,42 +84,28 @@ def program_plan(program: typed.Program, functions: List[Planned]) -> SyncPlan:
         )
         for each in functions
     }
-    uses = [one for each in operations.values() for one in each]
     mbarriers = hardware.by_number()
     found = {symbol: one for symbol, one in mbarriers_reached(program, operations).items() if one}
+    users = {
+        symbol: operations[symbol]
+        for symbol in found
+        if symbol in operations and not program.bodies[symbol].instance.is_kernel
+    }
     reached: dict[str, tuple[int, ...]] = {}
     for each in functions:
         symbol = each.graph.symbol
         body, numbers = program.bodies[symbol], found.get(symbol, ())
         if numbers and body.instance.is_kernel:
             reached[symbol] = numbers
-            start = tuple(initialisation(body, numbers, mbarriers, uses))
-            scopes = _completions(each, hardware, frozenset())
-            operations[symbol] = _begun(start, operations[symbol], each, body, found, scopes)
+            start = initialisation(body, numbers, mbarriers)
+            is_wide = any(mbarriers[number].blocks > 1 for number in numbers)
+            shown = with_shown(operations[symbol], each, body, users, numbers, is_wide=is_wide)
+            operations[symbol] = (*start, *shown)
     return SyncPlan(
         instances=MappingProxyType(_numbered(operations, functions, hardware, shapes)),
         mbarriers=MappingProxyType(mbarriers),
         reached=MappingProxyType(reached),
     )
-
-
-def _begun(
-    start: tuple[SyncOperation, ...],
-    operations: tuple[SyncOperation, ...],
-    planned: Planned,
-    body: typed.Body,
-    users: Collection[str],
-    scopes: Collection[int],
-) -> tuple[SyncOperation, ...]:
-    """The operations of a kernel behind those that initialise its mbarriers, without the barrier at
-    their end if another one will do."""
-    *inits, barrier = start
-    is_wide = barrier.kind is SyncKind.CLUSTER_BARRIER
-    at = publisher(planned, body, operations, users, scopes, is_wide=is_wide)
-    if at is None:
-        return (*start, *operations)
-    shown = replace(operations[at], edges=(*operations[at].edges, *barrier.edges))
-    return (*inits, *operations[:at], shown, *operations[at + 1 :])
 
 
 def has_room(program: typed.Program, functions: List[Planned]) -> bool:

@@ -195,23 +195,26 @@ def area_of(numbers: Iterable[int], mbarriers: Mapping[int, Mbarrier]) -> int:
 
 
 def initialisation(
-    body: typed.Body,
-    numbers: Collection[int],
-    mbarriers: Mapping[int, Mbarrier],
-    uses: Iterable[SyncOperation],
+    body: typed.Body, numbers: Collection[int], mbarriers: Mapping[int, Mbarrier]
 ) -> Iterator[SyncOperation]:
-    """What stands at the start of a kernel: thread 0 initialises its mbarriers, then the block
-    waits, or the cluster where other blocks reach them. `uses` are operations of the program, in
-    the order of the text."""
-    first_use = {one.barrier: one for one in reversed(list(uses)) if one.kind in MBARRIER_KINDS}
-    edges: list[Edge] = []
+    """What stands at the start of a kernel: thread 0 initialises its mbarriers."""
     for number in numbers:
-        edges.append(_edge(body.instance, first_use[number]))
         yield _operation(body, SyncKind.MBARRIER_INIT, number, mbarriers[number].arrivals, ())
-    is_wide = any(mbarriers[number].blocks > 1 for number in numbers)
-    if edges:
-        kind = SyncKind.CLUSTER_BARRIER if is_wide else SyncKind.BLOCK_BARRIER
-        yield _operation(body, kind, 0, 0, tuple(edges))
+
+
+def publication(body: typed.Body, edges: tuple[Edge, ...], *, is_wide: bool) -> SyncOperation:
+    """The barrier behind that: the block waits, or the cluster where other blocks reach the
+    mbarriers."""
+    kind = SyncKind.CLUSTER_BARRIER if is_wide else SyncKind.BLOCK_BARRIER
+    return _operation(body, kind, 0, 0, edges)
+
+
+def shown_for(
+    body: typed.Body, numbers: Iterable[int], uses: Iterable[SyncOperation]
+) -> tuple[Edge, ...]:
+    """The reasons of what shows mbarriers: the first use of each, in the order of the text."""
+    first_use = {one.barrier: one for one in reversed(list(uses)) if one.kind in MBARRIER_KINDS}
+    return tuple(_edge(body.instance, first_use[each]) for each in numbers if each in first_use)
 
 
 def _operation(

@@ -1,98 +1,174 @@
-"""Which barrier shows a kernel's threads the mbarriers that one of them has initialised.
+"""Which barriers show a kernel's threads the mbarriers that one of them has initialised.
 
-A barrier of all that stands there anyhow does, if it comes before the first use on every path: in
-code that runs once, or in the loop that all uses are in. Elsewhere one of their own stands behind
-the initialisation.
+Barriers of all that stand there anyhow do, if one comes before each use on every path. Threads that
+have initialised the mbarriers themselves need none. Where a use has no barrier before it, one of
+their own stands behind the initialisation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from prismc.checker.sync.choose import Planned
-from prismc.checker.sync.graph import Loop, Node, Region
-from prismc.checker.sync.graph import Sequence as Nodes
-from prismc.checker.sync.plan import MBARRIER_KINDS, Position, SyncKind, SyncOperation
+from prismc.checker.sync.coverage import first_thread, ranges_of
+from prismc.checker.sync.graph import Graph, groups_of
+from prismc.checker.sync.loads import regions_of
+from prismc.checker.sync.mbarriers import publication, shown_for, split_barriers
+from prismc.checker.sync.plan import MBARRIER_KINDS, Edge, Position, SyncKind, SyncOperation, Where
 from prismc.checker.sync.split import Await
-from prismc.checker.sync.text_order import TextOrder
 from prismc.checker.types import typed
-from prismc.checker.types.walk import calls_of
+from prismc.checker.types.walk import bodies_of, calls_of
+from prismc.hardware.groups import BLOCK
+from prismc.source.record import replace
 
 _OF_CLUSTERS = (SyncKind.CLUSTER_BARRIER, SyncKind.CLUSTER_WAIT)
 _BARRIERS = (SyncKind.BLOCK_BARRIER, *_OF_CLUSTERS)
+# Their bodies run some number of times, or for some threads or blocks.
+_MAYBE = (typed.If, typed.Split, typed.While, typed.For, typed.Finish)
+
+Operations = tuple[SyncOperation, ...]
 
 
-def publisher(
+def with_shown(
+    operations: Operations,
     planned: Planned,
     body: typed.Body,
-    operations: Sequence[SyncOperation],
-    users: Collection[str],
-    scopes: Collection[int],
+    users: Mapping[str, Operations],
+    numbers: Collection[int],
     *,
     is_wide: bool,
-) -> int | None:
-    """The index of the operation that does, None if a kernel needs one more. `users` are the
-    functions, `scopes` the ids of asynchronous scopes that use mbarriers; where these are `is_wide`
-    other blocks do."""
+) -> Operations:
+    """The operations of a kernel behind those that initialise the mbarriers with `numbers`, with
+    one more in front if those that stand there anyhow do not show them. `users` are the functions
+    that use mbarriers, with their operations; where these are `is_wide` other blocks do."""
+    own = 0 if is_wide else _initialisers(planned.graph)
+    uses = _uses(planned, operations, own)
+    calling = _users(planned, body, users, own)
     kinds = _OF_CLUSTERS if is_wide else _BARRIERS
-    order, used = TextOrder(body), _first_use(operations)
-    using = set(scopes)
-    using |= {
+    at = _steps(planned, operations, kinds, uses)
+    way = _Way(at, calling)
+    way.along(body.statements)
+    called = [one for each in users.values() for one in each]
+
+    def reasons(first: int) -> tuple[Edge, ...]:
+        behind = [_by(operations[at], uses[at], planned.graph) for at in uses if at >= first]
+        return shown_for(body, numbers, (*behind, *called))
+
+    if way.is_bare:
+        return (publication(body, reasons(0), is_wide=is_wide), *operations)
+    return tuple(
+        replace(one, edges=(*one.edges, *reasons(index))) if index in way.found else one
+        for index, one in enumerate(operations)
+    )
+
+
+def _uses(planned: Planned, operations: Operations, own: int) -> dict[int, int]:
+    """The indices of the operations at mbarriers that others take part in than the threads `own`,
+    which have initialised them; with all threads that do."""
+    code: dict[Position, int] = {}
+    for region, node in regions_of(planned.graph.top):
+        code[node.before] = code.get(node.before, 0) | region.threads
+    everyone = planned.graph.everyone
+    found = {
+        index: _named(one) or code.get(one.position, everyone)
+        for index, one in enumerate(operations)
+        if one.kind in MBARRIER_KINDS
+    }
+    return {index: threads for index, threads in found.items() if threads & ~own}
+
+
+def _by(operation: SyncOperation, threads: int, graph: Graph) -> SyncOperation:
+    """An operation with its threads named."""
+    ranges = () if threads == graph.everyone else ranges_of(threads)
+    return replace(operation, participants=replace(operation.participants, ranges=ranges))
+
+
+def _initialisers(graph: Graph) -> int:
+    """The first thread of each block."""
+    blocks = groups_of((graph.everyone,), BLOCK, graph.block) if graph.block else ()
+    return sum(1 << first_thread(block) for block in blocks)
+
+
+def _named(operation: SyncOperation) -> int:
+    """The threads that an operation names, 0 where it names none: all of its code."""
+    return sum((1 << end) - (1 << start) for start, end in operation.participants.ranges)
+
+
+def _steps(
+    planned: Planned,
+    operations: Operations,
+    kinds: Collection[SyncKind],
+    uses: Collection[int],
+) -> dict[Position, list[tuple[int, bool]]]:
+    """The indices of the uses, and of the operations that show mbarriers, by their places; whether
+    it is a use."""
+    places = set(_of_everyone(planned))
+    at: dict[Position, list[tuple[int, bool]]] = {}
+    for index, one in enumerate(operations):
+        if index in uses or (one.kind in kinds and one.position in places):
+            at.setdefault(one.position, []).append((index, index in uses))
+    return at
+
+
+def _users(planned: Planned, body: typed.Body, users: Collection[str], own: int) -> set[int]:
+    """The ids of the statements that call such functions, and of the asynchronous scopes whose
+    loads others issue than the threads `own`."""
+    barriers = (*split_barriers(planned.graph), *planned.loads.values())
+    issued = (loads for one in barriers if one.arrivers & ~own for loads in one.loads)
+    return {scope for loads in issued for scope in loads.scopes} | {
         each.id
         for each in body.all_statements
         if any(call.callee.symbol in users for call in calls_of((each,)))
     }
-    first = min((order.extent[each][0] for each in using), default=len(order.extent))
-    using |= {one.position.anchor for one in operations if one.kind in MBARRIER_KINDS}
-    on_the_way = set(_on_every_path(planned, _around(using, body, order)))
-    return next(
-        (
-            index
-            for index, one in enumerate(operations[:used])
-            if one.kind in kinds and one.position in on_the_way and order.at(one.position) <= first
-        ),
-        None,
-    )
 
 
-def _first_use(operations: Sequence[SyncOperation]) -> int:
-    uses = (index for index, one in enumerate(operations) if one.kind in MBARRIER_KINDS)
-    return next(uses, len(operations))
-
-
-def _around(using: Collection[int], body: typed.Body, order: TextOrder) -> set[int]:
-    """The loops that hold all statements with uses; a pipeline's loop has steps before it."""
-    found: set[int] = set()
-    for loop in body.all_statements:
-        is_plain = isinstance(loop, typed.While | typed.For) and loop.id not in using
-        if is_plain and not (isinstance(loop, typed.For) and loop.turns):
-            start, end = order.extent[loop.id]
-            if all(start < order.extent[each][0] < end for each in using):
-                found.add(loop.id)
-    return found
-
-
-def _on_every_path(planned: Planned, around: Collection[int]) -> Iterator[Position]:
-    """Where the kernel comes to barriers of all threads, or of each block, by any way that leads to
-    the body of the loops `around`."""
-    nodes = set(_outermost(planned.graph.top.body, planned.graph.top, around))
+def _of_everyone(planned: Planned) -> Iterator[Position]:
+    """Where all threads, or those of each block, wait for one another."""
+    everyone = planned.graph.everyone.bit_count()
     for barrier in planned.barriers:
-        node, is_end = barrier.key
         threads = sum(unit.bit_count() for unit in barrier.units)
-        is_of_all = threads == planned.graph.everyone.bit_count()
-        is_whole = barrier.size >= planned.block_threads
-        if node in nodes and not is_end and is_of_all and is_whole:
+        if threads == everyone and barrier.size >= planned.block_threads:
             yield barrier.insertion.position
-    for node in nodes:
+    for _, node in regions_of(planned.graph.top):
         if isinstance(node, Await) and node.barrier.is_cluster:
             yield node.before
 
 
-def _outermost(nodes: Nodes, region: Region, around: Collection[int]) -> Iterator[Node]:
-    """The nodes of code that all threads run, without those in choices and other loops."""
-    for node in nodes:
-        yield node
-        if isinstance(node, Region) and node.threads == region.threads:
-            yield from _outermost(node.body, node, around)
-        elif isinstance(node, Loop) and node.loop in around:
-            yield from _outermost(node.body, region, around)
+class _Way:
+    """Goes through the statements of a kernel. `found` are the operations, of those `at` places,
+    that show the mbarriers before their uses; `is_bare` tells that a path comes to a use before
+    any."""
+
+    def __init__(self, at: Mapping[Position, list[tuple[int, bool]]], users: Collection[int]):
+        self.found: set[int] = set()
+        self.is_bare = False
+        self._at = at
+        self._users = users
+
+    def along(self, statements: Iterable[typed.Statement], by: int | None = None) -> int | None:
+        """The operation by which the mbarriers have been shown behind statements, None if there is
+        none; `by` in front of them."""
+        for statement in statements:
+            by = self._past(Position(where=Where.BEFORE, anchor=statement.id), by)
+            if statement.id in self._users:
+                self._use(by)
+            behind = by
+            for body in bodies_of(statement):
+                end = self.along(body, by)
+                behind = by if isinstance(statement, _MAYBE) else end
+            by = self._past(Position(where=Where.AFTER, anchor=statement.id), behind)
+        return by
+
+    def _past(self, place: Position, by: int | None) -> int | None:
+        for index, is_use in self._at.get(place, ()):
+            if is_use:
+                self._use(by)
+            elif by is None:
+                by = index
+        return by
+
+    def _use(self, by: int | None) -> None:
+        if by is None:
+            self.is_bare = True
+        else:
+            self.found.add(by)
