@@ -9,13 +9,15 @@ slot again has to wait for their phase, but nobody has to at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from prismc.checker.sync.graph import Access, Root
+from prismc.checker.sync.edit import Edits, edited
+from prismc.checker.sync.graph import Access, Node, Root, Sequence, Step, Summary
 from prismc.checker.sync.split import Loads
 from prismc.checker.types import typed
 from prismc.checker.types.turns import Turns, steps_of
 from prismc.checker.types.walk import statements_in
+from prismc.source.record import replace
 
 _Body = tuple[typed.Statement, ...]
 
@@ -44,6 +46,26 @@ def emptied_roots(body: _Body, loads: Mapping[int, Loads], made: Iterable[Access
         for root in access.roots
     ]
     return {root for root in filled if not any(root.overlaps(other) for other in others)}
+
+
+def without_ends(nodes: Sequence, ends: Iterable[Step], emptied: Collection[Root]) -> Sequence:
+    """The code of a kernel, whose memory ends at the steps `ends` of it, without the ends of what
+    is `emptied`. (No return stands in a pipeline, so those are none of one that runs.)"""
+    fewer: dict[Node, Node] = {}
+    without: list[Node] = []
+    for step in ends:
+        left = tuple(event for event in step.events if not _is_end_of(event, emptied))
+        if not left:
+            without.append(step)
+        elif len(left) < len(step.events):
+            fewer[step] = replace(step, events=left)
+    if not fewer and not without:
+        return nodes
+    return edited(nodes, Edits(without=without, instead=fewer))
+
+
+def _is_end_of(event: Access | Summary, emptied: Collection[Root]) -> bool:
+    return isinstance(event, Access) and all(root in emptied for root in event.roots)
 
 
 def _pipelines(body: _Body) -> Iterator[tuple[Turns, _Body, typed.For]]:

@@ -6,7 +6,7 @@ scopes are part of it, since the code perspective stays; a `group` or an arm sta
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from operator import or_
 
@@ -14,7 +14,7 @@ from prismc.checker.sync.accesses import Accesses, Here
 from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.copies import with_joined_copies
 from prismc.checker.sync.coverage import Coverage, barrier, first_thread
-from prismc.checker.sync.emptied import emptied_roots
+from prismc.checker.sync.emptied import emptied_roots, without_ends
 from prismc.checker.sync.events import Events
 from prismc.checker.sync.finishing import arrivals_for
 from prismc.checker.sync.footprints import unknown_footprint
@@ -76,40 +76,39 @@ class NodeBuilder:
         self._arrivals = Arrivals(accesses)
         self._events = events
         self._trips = trips
+        self._ends: list[Step] = []
         # How many accesses are made before `finish`, None without it.
         self.before_finish: int | None = None
 
     def whole(self, statements: tuple[typed.Statement, ...], here: Here) -> Sequence:
         """The nodes of a function's body, its end among them."""
         nodes = self.sequence(statements, here)
-        if not statements or isinstance(statements[-1], typed.Return):
+        if statements and not isinstance(statements[-1], typed.Return):
+            last = statements[-1]
+            at = Position(where=Where.AFTER, anchor=last.id)
+            span = Span(last.span.file, last.span.end - 1, last.span.end)
+            nodes = (*nodes, *self._end(at, span, here))
+        if not self._is_kernel:
             return nodes
-        last = statements[-1]
-        at = Position(where=Where.AFTER, anchor=last.id)
-        span = Span(last.span.file, last.span.end - 1, last.span.end)
         emptied = emptied_roots(statements, self._loads, self._accesses.made)
-        return (*nodes, *self._end(at, span, here, emptied))
+        return without_ends(nodes, self._ends, emptied)
 
-    def _end(
-        self, at: Position, span: Span, here: Here, emptied: Collection[Root] = ()
-    ) -> Iterator[Step]:
-        """Where the function's memory ends: nothing may be on its way to it, or from it. To what is
-        `emptied` nothing is, at a kernel's end."""
+    def _end(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
+        """Where the function's memory ends: nothing may be on its way to it, or from it."""
         if self._leaves_open:
-            yield from self._closing(at, span, here, emptied)
+            for step in self._closing(at, span, here):
+                self._ends.append(step)
+                yield step
         if self._is_kernel and here.threads.bit_count() > self._accesses.block:
             yield Leave(before=at, span=span, events=())
 
-    def _closing(
-        self, at: Position, span: Span, here: Here, emptied: Collection[Root]
-    ) -> Iterator[Step]:
+    def _closing(self, at: Position, span: Span, here: Here) -> Iterator[Step]:
         pointers, made = self._accesses.pointers, self._accesses.made
         ended: dict[Root, AccessKind] = dict.fromkeys(pointers.own_registers(), AccessKind.WRITE)
         if self._is_kernel:
             read = (one.roots for one in made if one.queue is Completion.BULK_GROUP)
             of_calls = (root for several in read for root in several if root.parameter < 0)
-            left = (root for root in pointers.own_shared() if root not in emptied)
-            ended |= dict.fromkeys((*left, *of_calls), AccessKind.WRITE)
+            ended |= dict.fromkeys((*pointers.own_shared(), *of_calls), AccessKind.WRITE)
         else:  # nobody else can wait at the function's mbarriers; what stores read callers wait for
             filled = (root for loads in self._loads.values() for root in loads.roots)
             ended = {**dict.fromkeys(filled, AccessKind.READ), **ended}
