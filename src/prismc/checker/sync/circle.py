@@ -77,14 +77,7 @@ class Circle:
     def planned(self, chosen: list[Planned], gaps: Gaps) -> Planned:
         """The whole loop with barriers in `gaps`."""
         loop = self._loop
-        summary = loop_of(
-            self.test,
-            self.iteration(chosen, gaps),
-            loop.loop,
-            runs=loop.runs,
-            ends=loop.ends,
-            trips=loop.trips,
-        )
+        summary = loop_of(self.test, self.iteration(chosen, gaps), loop)
         return Planned(
             insertions=self.around.insertions(loop.body, chosen, gaps, around=loop),
             summary=in_sequence(self._conflicts, (self._head, summary)),

@@ -15,6 +15,7 @@ from prismc.checker.sync.graph import (
     Entry,
     Exit,
     Flow,
+    Loop,
     Pending,
     Sequence,
     Summary,
@@ -134,17 +135,8 @@ def _iterations(access: Access, loop: int) -> int:
     return min(MOST_APART, 1 + max(point.counters[at] for point in footprint.points))
 
 
-def loop_of(
-    test: Summary,
-    iteration: Summary,
-    loop: int,
-    *,
-    runs: bool,
-    ends: bool,
-    trips: int,
-) -> Summary:
-    """All iterations of a loop as one node. `runs`: at least one; `ends`: its test can fail, and
-    does after `trips` of them, 0 if that is not known."""
+def loop_of(test: Summary, iteration: Summary, node: Loop) -> Summary:
+    """All iterations of a loop as one node."""
     leaving: list[Flow] = []
     returning: list[Flow] = []
     for kind, flow in iteration.exits:
@@ -152,19 +144,20 @@ def loop_of(
             returning.append(flow)
         elif kind is Exit.BREAK:
             leaving.append(flow)
-        elif ends:
+        elif node.ends:
             leaving.append(_followed(flow, test))
-    if ends and not runs:
+    if node.ends and not node.runs:
         leaving += [flow for kind, flow in test.exits if kind is Exit.NORMAL]
-    through = _commits_of(iteration)
-    is_counted = 0 < trips <= MOST_APART and Exit.BREAK not in dict(iteration.exits)
+    through = _commits_of(iteration) if node.is_told_apart else NONE
+    is_counted = node.trips <= MOST_APART and Exit.BREAK not in dict(iteration.exits)
+    trips = node.trips if is_counted and _is_nothing(test) else 0
     exits: list[tuple[Exit, Flow]] = []
     if leaving:
-        counted = trips if is_counted and _is_nothing(test) else 0
-        exits.append((Exit.NORMAL, _ended(either(leaving), loop, through, counted)))
+        exits.append((Exit.NORMAL, _ended(either(leaving), node.loop, through, trips)))
     if returning:
-        exits.append((Exit.RETURN, _ended(either(returning), loop, through, 0)))
-    return Summary(entries=tuple(_entered(iteration, loop, through)), exits=tuple(exits))
+        exits.append((Exit.RETURN, _ended(either(returning), node.loop, through, 0)))
+    entries = tuple(_entered(iteration, node.loop, through))
+    return Summary(entries=entries, exits=tuple(exits))
 
 
 def _is_nothing(test: Summary) -> bool:

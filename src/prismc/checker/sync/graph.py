@@ -267,7 +267,7 @@ class Loop(Node):
     `head` is evaluated once, `test` before each iteration (and when the loop ends). `runs` holds if
     the body runs at least once, `ends` if the test can end the loop; it does so after `trips`
     iterations, 0 if that is not known. `end` is the place after the body's last statement, None if
-    it has none.
+    it has none. With `is_told_apart`, copies before and behind the loop go by its iterations.
     """
 
     loop: int
@@ -278,6 +278,7 @@ class Loop(Node):
     ends: bool
     trips: int
     end: Position | None
+    is_told_apart: bool = True
 
 
 class Jump(Node):

@@ -18,6 +18,7 @@ from prismc.checker.sync.fuse import with_fused_scopes
 from prismc.checker.sync.graph import (
     Arms,
     Choice,
+    Commit,
     Graph,
     Loop,
     Node,
@@ -32,6 +33,7 @@ from prismc.checker.sync.path import Pair
 from prismc.checker.sync.place import place_barriers
 from prismc.checker.sync.plan import WAITS
 from prismc.checker.sync.straight import Planned
+from prismc.checker.sync.uncounted import uncounted_commits
 from prismc.checker.sync.waits import (
     is_tried,
     summary_of,
@@ -39,6 +41,7 @@ from prismc.checker.sync.waits import (
     wait_before,
     with_waits,
 )
+from prismc.hardware.asynchronous import Completion
 from prismc.source.record import Record, replace
 
 Change = Callable[[Sequence], Sequence]
@@ -55,6 +58,13 @@ class Groups(Record):
     left: tuple[Conflict, ...]
     placed: Planned
 
+    @property
+    def operations(self) -> int:
+        """How many commits, waits and barriers there are, before any of these is left out."""
+        nodes = nodes_in(self.graph.top.body)
+        own = sum(isinstance(node, Commit | Wait) for node in nodes)
+        return own + len(self.placed.insertions)
+
 
 def late_waits(left: Iterable[Conflict]) -> frozenset[Pair]:
     """Of what barriers have left the accesses behind copies that each thread waits for by itself:
@@ -67,14 +77,60 @@ def late_waits(left: Iterable[Conflict]) -> frozenset[Pair]:
 
 
 def plan_groups(
-    graph: Graph, conflicts: Conflicts, early: Collection[Pair] = (), *, balances: bool = True
+    graph: Graph,
+    conflicts: Conflicts,
+    early: Collection[Pair] = (),
+    *,
+    balances: bool = True,
+    has_callers: bool = True,
 ) -> Groups:
     """Place waits for asynchronous copies, those for `early` accesses in front of the node that
     has the later one; a function without any stays as it is. With `balances` bulk loads are waited
-    for once on every path, also where nothing touches what they bring."""
+    for once on every path, also where nothing touches what they bring; `has_callers` tells that
+    others may wait for what the function has issued."""
     if not any(access.is_async for access in graph.accesses):
         placed = place_barriers(graph.top, conflicts)
         return Groups(graph=graph, reasons={}, left=(), placed=placed)
+    tops = (graph.top, _changed(graph.top, _with_equal_iterations(graph)))
+    plans = [
+        _planned(
+            replace(graph, top=top), conflicts, early, balances=balances, has_callers=has_callers
+        )
+        for top in dict.fromkeys(tops)
+    ]
+    return min(plans, key=lambda plan: (len(plan.left), plan.operations))
+
+
+def _with_equal_iterations(graph: Graph) -> Change:
+    """Do not tell apart the iterations of loops with copies: of what several of them issue, a wait
+    for all may then do for two."""
+    apart = {
+        loop
+        for access in graph.accesses
+        if isinstance(access.queue, Completion)
+        for loop in access.footprint.loops
+    }
+
+    def change(nodes: Sequence) -> Sequence:
+        return tuple(
+            replace(node, is_told_apart=False)
+            if isinstance(node, Loop) and node.loop in apart
+            else node
+            for node in nodes
+        )
+
+    return change
+
+
+def _planned(
+    graph: Graph,
+    conflicts: Conflicts,
+    early: Collection[Pair],
+    *,
+    balances: bool,
+    has_callers: bool,
+) -> Groups:
+    """The waits of a function whose loops are told apart by their iterations, or are not."""
     counted = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts, early)
     top, asked = counted.top, dict(counted.asked)
     top, kept = with_balance(top) if balances else (top, frozenset[Wait]())
@@ -86,6 +142,8 @@ def plan_groups(
         trial = _changed(top, _without(item))
         if len(unfinished(trial, conflicts, early)) == len(left):
             top = trial
+    idle = frozenset[Commit]() if has_callers else uncounted_commits(top)
+    top = _changed(top, lambda nodes: tuple(node for node in nodes if node not in idle))
     top, placed = _coalesced(top, conflicts, len(left), asked, one_by_one=is_small)
     for item in _waits(top) if is_small else ():
         missing = unfinished(_changed(top, _without(item)), conflicts, early)

@@ -216,7 +216,13 @@ def _plan(
     handover = _handover(graph, conflicts, settings, first_bit)
     graph = with_releases(with_equal_arrivals(handover.graph), first_bit)
     conflicts = handover.conflicts
-    groups, barriers, verdict = _ordered(graph, conflicts, settings, balances=not built.cut)
+    groups, barriers, verdict = _ordered(
+        graph,
+        conflicts,
+        settings,
+        balances=not built.cut,
+        has_callers=not instance.is_kernel,
+    )
     graph = groups.graph
     passing = Passing(
         graph=graph, conflicts=conflicts, barriers=barriers, verdict=verdict, reasons={}
@@ -303,13 +309,18 @@ def _handover(
 
 
 def _ordered(
-    graph: Graph, conflicts: Conflicts, settings: SyncSettings, *, balances: bool
+    graph: Graph,
+    conflicts: Conflicts,
+    settings: SyncSettings,
+    *,
+    balances: bool,
+    has_callers: bool,
 ) -> tuple[Groups, tuple[Barrier, ...], Verdict]:
     """The waits and the barriers of a function: waits where they let the most copies overlap, or
     earlier where no barrier can stand behind them."""
     early = frozenset[Pair]()
     while True:
-        groups = plan_groups(graph, conflicts, early, balances=balances)
+        groups = plan_groups(graph, conflicts, early, balances=balances, has_callers=has_callers)
         barriers, verdict = _placed(groups.graph, conflicts, settings, groups.placed)
         late = late_waits(verdict.conflicts)
         if late <= early:

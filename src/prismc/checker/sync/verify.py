@@ -130,9 +130,7 @@ class _Walk:
         start.expect(head.pending)
         start.expect(repeated(iteration, node.loop))
         self.found += start.conflicts(iteration)
-        whole = loop_of(
-            test, iteration, node.loop, runs=node.runs, ends=node.ends, trips=node.trips
-        )
+        whole = loop_of(test, iteration, node)
         return in_sequence(self._conflicts, (head, whole))
 
     def _step(self, step: Step, region: Region) -> Summary:

@@ -251,9 +251,7 @@ class _Walk:
             if len(longer) == len(nodes):
                 break
             nodes, body = self._sequence(longer, region, test.pending)
-        whole = loop_of(
-            test, iteration, node.loop, runs=node.runs, ends=node.ends, trips=node.trips
-        )
+        whole = loop_of(test, iteration, node)
         return replace(node, body=nodes), in_sequence(self._conflicts, (head, whole))
 
     def _meeting(self, queue: Queue, region: Region) -> Coverage:
