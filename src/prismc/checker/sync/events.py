@@ -9,6 +9,7 @@ from prismc.checker.sync.asked import Guard
 from prismc.checker.sync.boxes import Corner
 from prismc.checker.sync.coverage import BULK_WRITES, NONE, Queue, barrier
 from prismc.checker.sync.extents import block_at, corner_at, extent_at
+from prismc.checker.sync.flow import NOTHING, either_of
 from prismc.checker.sync.footprints import unknown_footprint
 from prismc.checker.sync.graph import Access, Entry, Exit, Flow, Pending, Summary, groups_of
 from prismc.checker.sync.plan import AccessKind
@@ -125,11 +126,11 @@ class Events:
         match expression:
             case typed.Logical(operator=sign, left=left, right=right):
                 yield from self._expression(left, here)
-                yield from self._expression(right, _under(here, left, holds=sign == "and"))
+                yield from self._maybe(right, here, left, holds=sign == "and")
             case typed.Conditional(value=value, condition=condition, otherwise=otherwise):
                 yield from self._expression(condition, here)
-                yield from self._expression(value, _under(here, condition, holds=True))
-                yield from self._expression(otherwise, _under(here, condition, holds=False))
+                yield from self._maybe(value, here, condition, holds=True)
+                yield from self._maybe(otherwise, here, condition, holds=False)
             case typed.Load(pointer=pointer, index=index):
                 yield from self._expression(index, here)
                 yield self._accesses.access(
@@ -152,6 +153,14 @@ class Events:
             case _:
                 for operand in operands(expression):
                     yield from self._expression(operand, here)
+
+    def _maybe(
+        self, operand: typed.Expression, here: Here, condition: typed.Expression, *, holds: bool
+    ) -> Iterator[Event]:
+        """An operand that is evaluated under a condition: a call in it does what it does, or
+        nothing, so that it orders nothing before it with what comes behind."""
+        for event in self._expression(operand, _under(here, condition, holds=holds)):
+            yield either_of((event, NOTHING)) if isinstance(event, Summary) else event
 
     # ----------------------------------------------------------------------- calls
 
