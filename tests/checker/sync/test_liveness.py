@@ -249,3 +249,17 @@ def test_a_call_between_makes_the_producer_wait(between: str, wrong: str) -> Non
         Team(name="consumers", threads=64, body=(loop(wait("full"), *before),)),
     )
     assert message(Protocol(teams=teams, gates=gates)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("runs", "wrong"),
+    [
+        (True, ""),
+        (False, "consumers may miss a phase of full"),
+    ],
+)
+def test_a_loop_that_runs_brings_them_together(runs: bool, wrong: str) -> None:
+    meeting = Repeat(key="inner", body=(meet("all", "at 1"),), runs=runs)
+    producer = (arrive("full"), meeting, arrive("full"))
+    consumer = (wait("full"), meeting, wait("full"))
+    assert message(protocol(producer, consumer, full=1, all=65)) == wrong

@@ -65,10 +65,11 @@ class Drain(Record):
 
 
 class Repeat(Record):
-    """A loop; teams with the same `key` go around it equally often."""
+    """A loop; teams with the same `key` go around it equally often, once at least if it `runs`."""
 
     key: Hashable
     body: Body
+    runs: bool = False
 
 
 class Either(Record):
@@ -183,8 +184,8 @@ def _trace(
                     yield replace(last, place=place)
             case Either(key=key, arms=arms):
                 yield from _trace(arms[decisions.arm((key, path))], decisions, path, behind)
-            case Repeat(key=key, body=inner):
-                for iteration in range(decisions.trips((key, path))):
+            case Repeat(key=key, body=inner, runs=runs):
+                for iteration in range(max(runs, decisions.trips((key, path)))):
                     try:
                         yield from _trace(inner, decisions, (*path, iteration), behind)
                     except _Left as left:

@@ -270,7 +270,7 @@ class _Writer:
             *self._barrier((node, True), node.span, team),
         )
         if body:
-            yield Repeat(key=(node, unit), body=body)
+            yield Repeat(key=(node, unit), body=body, runs=node.runs)
         yield from self._step(node.test, team)
         if node.loop in self._lags:
             yield from self._drain(self._lags[node.loop])
