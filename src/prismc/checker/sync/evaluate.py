@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import invert, sub
 
-from prismc.checker.sync.definitions import Definitions, only_statement
+from prismc.checker.sync.definitions import Definition, Definitions, only_statement
 from prismc.checker.sync.forms import (
     ALWAYS,
     Form,
@@ -21,13 +21,16 @@ from prismc.checker.sync.forms import (
     natural_value_if,
     plus,
     scaled,
+    show_operand,
     width_of,
 )
 from prismc.checker.sync.operations import (
     BUILTINS,
+    bound_of,
     converted,
     folded,
     known_map,
+    range_in,
     split,
     sum_or_product,
     wrapped,
@@ -35,8 +38,6 @@ from prismc.checker.sync.operations import (
 from prismc.checker.sync.symbols import Symbols
 from prismc.checker.types import typed
 from prismc.checker.types.fold import COMPARISONS
-from prismc.checker.types.model import ScalarType
-from prismc.checker.types.numbers import integer_range
 from prismc.checker.types.walk import operands
 
 # Iteration numbers of loops with constant bounds, by the id of their statement.
@@ -66,6 +67,8 @@ class Evaluator:
         # After how many iterations remainders of a loop's counter come again, by the loop's id.
         self.cycles: Mapping[int, int] = {}
         self._loops: tuple[int, ...] = ()
+        self._has_ranges = False
+        self._below: dict[typed.Variable, int] = {}
         self._for = {loop.id: loop for loop in definitions.counters.values()}
 
     # ----------------------------------------------------------------------- questions
@@ -73,11 +76,11 @@ class Evaluator:
     def form(
         self, expression: typed.Expression, counters: Counters, loops: tuple[int, ...]
     ) -> Form | None:
-        """The value of an expression that stands inside `loops`; None if nothing is known."""
-        outer, self._loops = self._loops, loops
-        value = self._form(expression, counters)
-        self._loops = outer
-        return value
+        """The value of an expression that stands inside `loops`; None if nothing is known.
+
+        A part of it of which only the range is known is a symbol, the same for no two accesses.
+        """
+        return self._inside(loops, expression, counters, has_ranges=True)
 
     def applied(
         self,
@@ -88,7 +91,7 @@ class Evaluator:
     ) -> Form | None:
         """`function` of a partition's `by`, for one index."""
         self._bound[function.parameter] = argument
-        value = self.form(function.body, counters, loops)
+        value = self._inside(loops, function.body, counters)
         del self._bound[function.parameter]
         return value
 
@@ -131,7 +134,7 @@ class Evaluator:
             return None
         definition = self._definitions.of(statement.variable)
         assert definition is not None, "a loop variable is never assigned"
-        stop = self.form(statement.stop, counters, definition.loops[:-1])
+        stop = self._inside(definition.loops[:-1], statement.stop, counters)
         counter = self._counter(statement, counters)
         if stop is None or counter is None:
             return None
@@ -181,24 +184,18 @@ class Evaluator:
             value = self._defined(variable, definition.value, definition.loops, counters)
             if value is not None:
                 return value
-        below = 0 if definition.value is None else self._bound_of(definition.value)
+        below = self._bound_of(variable, definition)
         return self.symbols.of(variable.name, (variable.id,), width, definition.loops, below=below)
 
-    def _bound_of(self, value: typed.Expression) -> int:
-        """What a value from 0 on is less than, by its last operation; 0 if that is not known."""
-        match value:
-            case typed.Binary(operator="&", left=left, right=right):
-                masks = (self._constant(operand) for operand in (left, right))
-                natural = (mask for mask in masks if mask is not None and mask >= 0)
-                return min(natural, default=-1) + 1
-            case typed.Binary(operator="%", right=right, type=ScalarType(scalar=scalar)):
-                divisor = self._constant(right)
-                return divisor if divisor and integer_range(scalar)[0] == 0 else 0
-            case typed.Convert(operand=operand, type=ScalarType(scalar=scalar)):
-                bound = self._bound_of(operand) if scalar.is_integer else 0
-                return bound if bound and bound - 1 <= integer_range(scalar)[1] else 0
-            case _:
-                return 0
+    def _bound_of(self, variable: typed.Variable, definition: Definition) -> int:
+        """What a variable with one value from 0 on is less than; 0 if that is not known."""
+        if definition.value is None:
+            return 0
+        if variable not in self._below:
+            value = self._inside(definition.loops, definition.value, {}, has_ranges=True)
+            low, high = range_in(value, definition.value.type) or (-1, -1)
+            self._below[variable] = high + 1 if low >= 0 else 0
+        return self._below[variable]
 
     def _defined(
         self,
@@ -211,7 +208,7 @@ class Evaluator:
         at = tuple((loop, counters[loop]) for loop in depends if loop in counters)
         key = (variable.id, at)
         if key not in self._cache:
-            self._cache[key] = self.form(value, counters, loops)
+            self._cache[key] = self._inside(loops, value, counters)
         return self._cache[key]
 
     def _counter(self, loop: typed.For, counters: Counters) -> Form | None:
@@ -222,12 +219,12 @@ class Evaluator:
             return constant(trips[0] + trips[1] * counters[loop.id])
         if loop.id in counters:
             return self._turning(loop, counters[loop.id], definition.loops)
-        start = self.form(loop.start, counters, definition.loops[:-1])
+        start = self._inside(definition.loops[:-1], loop.start, counters)
         step = self._constant(loop.step)
         if start is not None and step is not None:
             return self._stepping(loop, start, step, definition.loops)
         # A step that is not constant counts up (decision 0043).
-        by = None if start is None else self.form(loop.step, counters, definition.loops[:-1])
+        by = None if start is None else self._inside(definition.loops[:-1], loop.step, counters)
         return self.symbols.of(
             loop.variable.name,
             (loop.variable.id,),
@@ -269,6 +266,22 @@ class Evaluator:
         return plus(scaled(turns, step * self.cycles[loop.id]), constant(start + step * rest))
 
     # ----------------------------------------------------------------------- expressions
+
+    def _inside(
+        self,
+        loops: tuple[int, ...],
+        expression: typed.Expression,
+        counters: Counters,
+        *,
+        has_ranges: bool = False,
+    ) -> Form | None:
+        """The value inside `loops`; with `has_ranges` parts may be symbols of which no more than
+        their range is known."""
+        outer = self._loops, self._has_ranges
+        self._loops, self._has_ranges = loops, has_ranges
+        value = self._form(expression, counters)
+        self._loops, self._has_ranges = outer
+        return value
 
     def _form(self, expression: typed.Expression, counters: Counters) -> Form | None:
         match expression:
@@ -312,8 +325,21 @@ class Evaluator:
     def _binary(self, expression: typed.Binary, counters: Counters) -> Form | None:
         left = self._form(expression.left, counters)
         right = self._form(expression.right, counters)
-        if left is None or right is None:
-            return None
+        below = bound_of(expression.operator, left, right, expression.type)
+        result = None
+        if left is not None and right is not None:
+            result = self._combined(expression, left, right, below)
+        if result is None and below and self._has_ranges and not self._bound:
+            # Another execution, and another call of what has it in its effects, has another value.
+            shown = f"({show_operand(left)} {expression.operator} {show_operand(right)})"
+            return self.symbols.of(
+                shown, ("part", expression.id, below), 0, self._loops, below=below
+            )
+        return result
+
+    def _combined(
+        self, expression: typed.Binary, left: Form, right: Form, below: int
+    ) -> Form | None:
         sign = expression.operator
         if sign in COMPARISONS:
             compare = COMPARISONS[sign]
@@ -324,7 +350,7 @@ class Evaluator:
         result = folded(sign, left, right, expression.type)
         if result is None:
             result = split(sign, left, right)
-        return self.symbols.operation(sign, left, right) if result is None else result
+        return self.symbols.operation(sign, left, right, below) if result is None else result
 
     def _known_of(
         self,

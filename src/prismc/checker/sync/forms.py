@@ -163,6 +163,19 @@ def lower_bound(form: Form, naturals: frozenset[Atom] = frozenset()) -> Coeffici
     return form.get(ONE, 0) if needed is not None and needed <= naturals else None
 
 
+def range_of(form: Form) -> tuple[int, int] | None:
+    """The least and the greatest value that a form may have; None if that is not known."""
+    low, high = 0, 0
+    for monomial, coefficient in form.items():
+        if len(monomial) > 1 or (monomial and not monomial[0].below):
+            return None
+        most = monomial[0].below - 1 if monomial else 1
+        values = least(coefficient) * most, greatest(coefficient) * most
+        low += min(0, values[0]) if monomial else values[0]
+        high += max(0, values[1]) if monomial else values[1]
+    return low, high
+
+
 def natural_if(form: Form) -> frozenset[Atom] | None:
     """The symbols that must not be negative for the part of a form with symbols not to be; None if
     that would not be enough."""
@@ -199,6 +212,6 @@ def natural_value_if(form: Form | None) -> frozenset[Atom] | None:
     return None if form is None or least(form.get(ONE, 0)) < 0 else natural_if(form)
 
 
-def show_operand(form: Form) -> str:
+def show_operand(form: Form | None) -> str:
     shown = show_form(form)
-    return f"({shown})" if len(form) > 1 else shown
+    return f"({shown})" if form is not None and len(form) > 1 else shown

@@ -7,7 +7,8 @@ by rows, strides and remainders. Unknown means that the accesses may meet (decis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from math import gcd, prod
 
@@ -94,8 +95,13 @@ def _compared(
     if not first.points or not second.points:
         return anyone
     alignment = _align(first, second, between, width, assume_rows)
-    while alignment is None and (step := min(chain(_spreads(first), _spreads(second)), default=0)):
-        first, second = _spread(first, step), _spread(second, step)
+    are_spread = alignment is None
+    while alignment is None:
+        left = _left(first, second, between, width)
+        step = min(chain(_spreads(first, left), _spreads(second, left)), default=0)
+        if not step:
+            break
+        first, second = _spread(first, step, left), _spread(second, step, left)
         alignment = _align(first, second, between, width, assume_rows)
     if alignment is None or max(_work(first), _work(second)) > MOST_WORK:
         return anyone
@@ -107,7 +113,19 @@ def _compared(
     if not found:
         return NEVER
     element = next(iter(found.values())) * alignment.grain + first.rest % alignment.grain
-    return Meeting(classes=tuple(found), is_exact=is_exact, element=element)
+    classes = _together(found) if are_spread else tuple(found)
+    return Meeting(classes=classes, is_exact=is_exact, element=element)
+
+
+def _together(classes: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same pairs of threads in fewer sets: those stand together that meet the same others."""
+    meets: dict[int, int] = {}
+    for mine, other in classes:
+        meets[other] = meets.get(other, 0) | mine
+    found: dict[int, int] = {}
+    for other, mine in meets.items():
+        found[mine] = found.get(mine, 0) | other
+    return tuple(found.items())
 
 
 class _Numbers(Numbers):
@@ -116,8 +134,7 @@ class _Numbers(Numbers):
     def __init__(self, between: Between, width: int) -> None:
         self._between = between
         self._width = width
-        ended = between.ended
-        self._crossed = ended if between.loop is None else ended | {between.loop}
+        self._crossed = _crossed(between)
 
     def is_same(self, atom: Atom) -> bool:
         return atom.width >= self._width and self._crossed.isdisjoint(atom.loops)
@@ -140,19 +157,20 @@ class _Numbers(Numbers):
         )
 
 
-def _spreads(footprint: Footprint) -> Iterator[int]:
-    """The coefficients of symbols below a bound, each a term of its own."""
-    for monomial, coefficient in footprint.common.items():
+def _spreads(footprint: Footprint, left: Collection[Monomial]) -> Iterator[int]:
+    """The coefficients of symbols below a bound, each a term of its own, of those in `left`."""
+    for monomial in left:
+        coefficient = footprint.common.get(monomial, 0)
         if len(monomial) == 1 and monomial[0].below and coefficient > 0:
             yield coefficient
 
 
-def _spread(footprint: Footprint, step: int) -> Footprint:
+def _spread(footprint: Footprint, step: int, left: Collection[Monomial]) -> Footprint:
     """With all elements that such symbols with coefficient `step` may lead to, in their place."""
     bounds = {
         monomial: monomial[0].below
-        for monomial, coefficient in footprint.common.items()
-        if len(monomial) == 1 and monomial[0].below and coefficient == step
+        for monomial in left
+        if len(monomial) == 1 and monomial[0].below and footprint.common.get(monomial) == step
     }
     forms = (
         {each: value for each, value in point.form.items() if each not in bounds}
@@ -178,18 +196,8 @@ def _align(
     first: Footprint, second: Footprint, between: Between, width: int, assume_rows: bool
 ) -> Alignment | None:
     """How to compare two footprints; None if their symbols may make any difference."""
-    crossed = between.ended if between.loop is None else between.ended | {between.loop}
-
-    def is_settled(monomial: Monomial) -> bool:
-        return all(atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial)
-
-    left = [
-        monomial
-        for monomial in dict.fromkeys(
-            (*first.common, *second.common, *first.varying, *second.varying)
-        )
-        if not (_is_equal(monomial, first, second) and is_settled(monomial))
-    ]
+    is_settled = partial(_is_settled, crossed=_crossed(between), width=width)
+    left = _left(first, second, between, width)
     pair = (first, second)
     is_tiled = any(each.tile is not None for each in pair)
     row = _row_of_tiles(left) if is_tiled else _row_of(left, is_settled)
@@ -212,10 +220,29 @@ def _align(
         by_element=Line(by_element.stride // grain, by_element.modulus // grain),
         grain=grain,
         rows=rows,
-        same=tuple(loop for loop in both if loop not in crossed),
+        same=tuple(loop for loop in both if loop not in _crossed(between)),
         ordered=between.loop if between.loop in both else None,
         apart=(between.least, between.most if is_regular else FAR),
     )
+
+
+def _left(first: Footprint, second: Footprint, between: Between, width: int) -> list[Monomial]:
+    """The products of symbols that do not cancel."""
+    monomials = (*first.common, *second.common, *first.varying, *second.varying)
+    crossed = _crossed(between)
+    return [
+        monomial
+        for monomial in dict.fromkeys(monomials)
+        if not (_is_equal(monomial, first, second) and _is_settled(monomial, crossed, width))
+    ]
+
+
+def _crossed(between: Between) -> frozenset[int]:
+    return between.ended if between.loop is None else between.ended | {between.loop}
+
+
+def _is_settled(monomial: Monomial, crossed: frozenset[int], width: int) -> bool:
+    return all(atom.width >= width and crossed.isdisjoint(atom.loops) for atom in monomial)
 
 
 def _is_equal(monomial: Monomial, first: Footprint, second: Footprint) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import add, and_, floordiv, mod, or_, xor
 
 from prismc.checker.sync.forms import (
+    ALWAYS,
     ONE,
     Form,
     combine,
@@ -14,7 +15,9 @@ from prismc.checker.sync.forms import (
     known,
     least,
     lower_bound,
+    natural_value_if,
     plus,
+    range_of,
     scaled,
     times,
 )
@@ -75,6 +78,37 @@ def split(sign: str, left: Form, right: Form) -> Form | None:
     return plus(quotients, constant(combine(divide, rest, divisor)))
 
 
+def bound_of(sign: str, left: Form | None, right: Form | None, of: Type) -> int:
+    """What a remainder, a quotient or a masked value is less than, which is then at least 0; 0 if
+    that is not known."""
+    if sign == "&":
+        known_sides = [known(side) for side in (left, right) if side is not None]
+        masks = [mask for mask in known_sides if mask is not None and least(mask) >= 0]
+        return min(map(greatest, masks)) + 1 if masks else 0
+    by = None if right is None or sign not in ("%", "/") else known(right)
+    if by is None or least(by) <= 0:
+        return 0
+    if sign == "%":
+        is_natural = _has_no_sign(of) or natural_value_if(left) == ALWAYS
+        return greatest(by) if is_natural else 0
+    low, high = range_in(left, of) or (-1, -1)
+    return high // least(by) + 1 if low >= 0 else 0
+
+
+def range_in(form: Form | None, of: Type) -> tuple[int, int] | None:
+    """The least and the greatest value of a form of this type; None if nothing is known of them,
+    or not all are values of the type."""
+    found = None if form is None else range_of(form)
+    if found is None or not isinstance(of, ScalarType) or not of.scalar.is_integer:
+        return None
+    low, high = integer_range(of.scalar)
+    return found if low <= found[0] and found[1] <= high else None
+
+
+def _has_no_sign(of: Type) -> bool:
+    return isinstance(of, ScalarType) and of.scalar.is_integer and integer_range(of.scalar)[0] == 0
+
+
 def known_map(operation: Callable[..., int], forms: tuple[Form, ...]) -> Form | None:
     """An operation on known values, thread by thread; None where a value is not known."""
     values = [known(form) for form in forms]
@@ -121,7 +155,8 @@ def wrapped(form: Form, of: Type) -> Form:
 
 
 def converted(form: Form | None, source: Type, target: Type) -> Form | None:
-    """An integer as another integer type; symbols are kept by conversions that keep all values."""
+    """An integer as another integer type; symbols are kept by conversions that keep all values that
+    they may have."""
     if form is None or not isinstance(source, ScalarType) or not isinstance(target, ScalarType):
         return None
     if target.scalar.kind is Kind.FLOAT or source.scalar.kind is Kind.FLOAT:
@@ -131,5 +166,5 @@ def converted(form: Form | None, source: Type, target: Type) -> Form | None:
     if target.scalar.kind is Kind.BOOL or source.scalar.kind is Kind.BOOL:
         return None
     low, high = integer_range(target.scalar)
-    least_value, greatest_value = integer_range(source.scalar)
+    least_value, greatest_value = range_in(form, source) or integer_range(source.scalar)
     return form if low <= least_value and greatest_value <= high else None

@@ -61,18 +61,19 @@ class Symbols:
                 loops=loops,
                 step=step,
                 is_regular=is_regular,
-                natural_if=natural_if,
+                natural_if=ALWAYS if below else natural_if,
                 below=below,
                 origin=origin,
             )
         return symbol(self._atoms[key])
 
-    def operation(self, sign: str, left: Form, right: Form) -> Form | None:
-        """An operation on uniform values is a uniform symbol, the same for the same operands."""
+    def operation(self, sign: str, left: Form, right: Form, below: int) -> Form | None:
+        """An operation on uniform values is a uniform symbol, the same for the same operands. If
+        `below` is not 0, the result is from 0 on and less."""
         if not is_uniform(left) or not is_uniform(right):
             return None
         atoms = {atom: None for form in (left, right) for product in form for atom in product}
-        key = (sign, frozenset(left.items()), frozenset(right.items()))
+        key = (sign, frozenset(left.items()), frozenset(right.items()), below)
         loops = dict.fromkeys(loop for atom in atoms for loop in atom.loops)
         needed = natural_value_if(left)
         if sign in ("/", ">>") and needed is not None:
@@ -84,6 +85,7 @@ class Symbols:
             min((atom.width for atom in atoms), default=GRID_WIDE),
             tuple(loops),
             natural_if=needed if sign in ("%", "/", ">>") else None,
+            below=below,
             origin=Origin(sign, (left, right)),
         )
 
