@@ -20,6 +20,7 @@ from prismc.checker.sync.forms import (
 )
 from prismc.checker.sync.meetings import Between, meet
 from prismc.checker.sync.tiles import are_alike, are_apart, common_element, places_of
+from prismc.source.record import replace
 
 N = atom("n", width=GRID_WIDE)
 TILE = counter(symbol(BLOCK), symbol(COUNT))
@@ -99,6 +100,25 @@ def test_numbers_of_tiles(column: Form, row: Form, is_apart: bool) -> None:
     assert are_apart(footprint, footprint, Blocks()) is is_apart
     other = box((32, 16), column, row, threads=2)
     assert meets(footprint, other, Between(loop=1, least=1, most=1 << 40)) is not is_apart
+
+
+def test_symbols_with_a_range_are_part_of_where_a_box_is() -> None:
+    random = Random(2)
+    told = 0
+    for _ in range(400):
+        width, step, below = random.choice((1, 4, 8)), random.randint(1, 40), random.randint(1, 5)
+        weight = random.choice((-9, -4, -1, 1, 3, 8))
+        ranged = replace(atom("r", width=1), below=below)
+        place = total(scaled(symbol(BLOCK), step), scaled(symbol(ranged), weight))
+        footprint = box((width, 2), place, constant(0))
+        distances = {weight * (mine - other) for mine, other in product(range(below), repeat=2)}
+        meet_at = {step * blocks + each for blocks in range(1, 60) for each in distances}
+        if are_apart(footprint, footprint, Blocks()):
+            told += 1
+            assert all(abs(each) >= width for each in meet_at)
+        else:
+            assert step < width + abs(weight) * (below - 1)
+    assert told > 100
 
 
 def test_a_counter_that_others_may_have_tells_nothing() -> None:

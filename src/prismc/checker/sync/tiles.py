@@ -54,12 +54,13 @@ def _is_apart(mine: Point, other: Point, box: Sequence[int], tile: Tile, numbers
         if symbols is None:
             continue
         apart = _distances(known_places(first, mine.threads), known_places(second, other.threads))
-        steps = _steps(apart, changes(symbols, numbers), size)
-        if steps is None:
-            continue
-        if not steps:
-            return True
-        equal.append(symbols)
+        for each, between in ((symbols, apart), _beyond_ranges(symbols, apart)):
+            steps = _steps(between, changes(each, numbers), size)
+            if steps is None:
+                continue
+            if not steps:
+                return True
+            equal.append(each)
     return never_hold(equal, numbers)
 
 
@@ -179,6 +180,23 @@ def _symbols(first: Form, second: Form) -> Equation | None:
 
 def _distances(mine: Iterable[int], other: Iterable[int]) -> frozenset[int]:
     return frozenset(first - second for first, second in product(mine, other))
+
+
+def _beyond_ranges(symbols: Equation, apart: frozenset[int]) -> tuple[Equation, frozenset[int]]:
+    """Two places without the symbols of which the range is known: what they may add is added to
+    what lies `apart`."""
+    ranged: set[Monomial] = set()
+    for monomial in dict.fromkeys((*symbols.left, *symbols.right)):
+        below = monomial[0].below if len(monomial) == 1 else 0
+        if 0 < len(apart) * below * below <= _MOST_PAIRS:
+            ranged.add(monomial)
+            mine, other = (_at(side, monomial, 0) for side in symbols)
+            apart = frozenset(
+                distance + mine * first - other * second
+                for distance, first, second in product(apart, range(below), range(below))
+            )
+    sides = ({each: side[each] for each in side if each not in ranged} for side in symbols)
+    return Equation(*sides), apart
 
 
 def _steps(apart: Iterable[int], symbols: Iterable[int], size: int) -> bool | None:
