@@ -19,7 +19,7 @@ from prismc.checker.sync.errors import (
     UnbalancedLoads,
     UnfinishedCopy,
 )
-from prismc.checker.sync.graph import ENDED, Access, Graph, Node, ViewUse
+from prismc.checker.sync.graph import ENDED, Access, Graph, ViewUse
 from prismc.checker.sync.grid import Clash, Witness
 from prismc.checker.sync.loads import Unbalanced
 from prismc.checker.sync.meetings import Meeting
