@@ -241,13 +241,13 @@ def _arguments(n: int) -> dict[str, Array | float]:
 
 
 def _accepted(seeds: range) -> list[Kernel]:
-    """Kernels with loads; refused are those with loads that do not stand on every path."""
+    """Kernels with loads; refused are those with loads under a condition."""
     kernels = []
     for kernel in map(Loading, seeds):
         texts = {"test.prism": LOADING_HEAD + kernel.text}
         found = check_texts(texts, "test.prism", "--target sm_90").problems
         codes = {each.code for each in found if each.severity.value == "error"}
-        assert codes <= {"P0430", "P0630"}, kernel.text
+        assert codes <= {"P0430"}, kernel.text
         kernels += [] if codes else [kernel]
     return kernels
 
