@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from textwrap import dedent, indent
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,16 @@ def filled(p: ptr(i32), x: ptr(const i32), row: int):
         first thread[1]:
             bulk_load(d, 0, x, row * 64, 256)
 
+"""
+DECLARED = """\
+            shared S: i32[64]
+            shared T: i32[64]
+            t: int @ thread[1] = id()
+            w: int @ warp[1] = id()
+            sum: i32 @ thread[1] = 0
+            partition S as s @ thread[1] at t, T as u @ thread[1] at t:
+                s[0] = t
+                u[0] = t
 """
 # A whole array is filled, in code of the block or of its warps.
 OF_BLOCK = (
@@ -88,32 +99,57 @@ class Kernel:
         self._loops = 0
         self.name = f"paths_{seed}"
         self._loads = {"S": OF_BLOCK, "T": self._random.choice((OF_BLOCK, OF_WARPS))}
-        run = self._block(3, ())
-        head = f"""\
+        self._run = self._block(3, ())
+        body = "\n".join(self._lines)
+        # What a function leaves unfinished shows when it is called again.
+        self._is_called = seed % 3 == 2
+        make = self._in_function if self._is_called else self._in_kernel
+        self.text = make(body)
+
+    def _in_kernel(self, body: str) -> str:
+        return f"""\
 @requires(grid[1], block[1], thread[64])
 @launch(threads = 64)
 @assume(aligned(X, 16))
 kernel {self.name}(X: ptr(const i32), Y: ptr(i32), n: int):
     partition Y as yb @ block[1]:
         group block[1]:
-            shared S: i32[64]
-            shared T: i32[64]
-            t: int @ thread[1] = id()
-            w: int @ warp[1] = id()
-            sum: i32 @ thread[1] = 0
-            partition S as s @ thread[1] at t, T as u @ thread[1] at t:
-                s[0] = t
-                u[0] = t
+{DECLARED}{body}
+            partition yb as y @ thread[1] at t:
+                y[0] = sum
+
 """
-        tail = "            partition yb as y @ thread[1] at t:\n                y[0] = sum\n\n"
-        self.text = head + "\n".join(self._lines) + "\n" + tail
-        self._run = run
+
+    def _in_function(self, body: str) -> str:
+        return f"""\
+@requires(block[1], thread[64])
+def of_{self.name}(X: ptr(const i32), n: int) -> i32 @ thread[1]:
+{indent(dedent(DECLARED + body), "    ")}
+    return sum
+
+@requires(grid[1], block[1], thread[64])
+@launch(threads = 64)
+@assume(aligned(X, 16))
+kernel {self.name}(X: ptr(const i32), Y: ptr(i32), n: int):
+    partition Y as yb @ block[1]:
+        group block[1]:
+            t: int @ thread[1] = id()
+            sum: i32 @ thread[1] = 0
+            for k in range(2):
+                sum = sum * 3 + of_{self.name}(X, n - k)
+            partition yb as y @ thread[1] at t:
+                y[0] = sum
+
+"""
 
     def expected(self, rows: Any, n: int) -> Any:
         """What the kernel leaves in `Y`."""
-        state = State(rows.astype(np.int64))
-        self._run(state, {"n": n})
-        return state.sum.astype(np.int32)
+        total = np.zeros(THREADS, np.int64)
+        for number in (n, n - 1) if self._is_called else (n,):
+            state = State(rows.astype(np.int64))
+            self._run(state, {"n": number})
+            total = total * 3 + state.sum
+        return total.astype(np.int32)
 
     # ----------------------------------------------------------------------- statements
 

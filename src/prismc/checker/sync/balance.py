@@ -22,7 +22,7 @@ from prismc.checker.sync.graph import (
     Wait,
     nodes_in,
 )
-from prismc.checker.sync.loads import State, Unbalanced, is_balanced, regions_of
+from prismc.checker.sync.loads import State, Unbalanced, is_balanced, regions_of, starts_of
 from prismc.checker.sync.plan import Position, Where
 from prismc.checker.sync.split import Loads
 from prismc.source.record import replace
@@ -31,16 +31,16 @@ from prismc.source.span import Span
 Past = tuple[Sequence, State | None]
 
 
-def with_balance(top: Region) -> tuple[Region, frozenset[Wait]]:
-    """The code of a function with one wait for each phase of its bulk loads on every path, as far
-    as all waits for them stand in code of the same threads; and the waits for the loads that were
-    not in balance, all of which have to stay."""
+def with_balance(top: Region, *, has_callers: bool) -> tuple[Region, frozenset[Wait]]:
+    """The code of a kernel, or of a function that `has_callers`, with one wait for each phase of
+    its bulk loads on every path, as far as all waits for them stand in code of the same threads;
+    and the waits for the loads that were not in balance, all of which have to stay."""
     kept: set[Wait] = set()
     queues = (node.queue for node in nodes_in(top.body) if isinstance(node, Commit))
     for loads in dict.fromkeys(queue for queue in queues if isinstance(queue, Loads)):
-        if is_balanced(top, loads):
+        if is_balanced(top, loads, has_callers=has_callers):
             continue
-        top = _balanced(top, loads)
+        top = _balanced(top, loads, has_callers=has_callers)
         kept.update(wait for _, wait in _waits(top, loads))
     return top, frozenset(kept)
 
@@ -53,7 +53,7 @@ def _waits(top: Region, loads: Loads) -> list[tuple[Region, Wait]]:
     ]
 
 
-def _balanced(top: Region, loads: Loads) -> Region:
+def _balanced(top: Region, loads: Loads, *, has_callers: bool) -> Region:
     """The code with the fewest changes after which waits and phases alternate; itself if nothing
     makes them. (With the first wait before the first phase the mbarrier starts with a credit.)"""
     waits = _waits(top, loads)
@@ -61,7 +61,7 @@ def _balanced(top: Region, loads: Loads) -> Region:
         return top
     before = {wait for _, wait in waits}
     made: list[Region] = []
-    for start in State:
+    for start in starts_of(has_callers=has_callers):
         balance = _Balance(loads, pattern=waits[0][1], units=waits[0][0].units)
         try:
             made.append(replace(top, body=balance.sequence(top.body, top, start)[0]))

@@ -346,10 +346,10 @@ class Evaluator:
             return known_map(lambda a, b: int(compare(a, b)), (left, right))
         result = sum_or_product(sign, left, right)
         if result is not None:
-            return wrapped(result, expression.type)
-        result = folded(sign, left, right, expression.type)
-        if result is None:
-            result = split(sign, left, right)
+            result = wrapped(result, expression.type)
+        else:
+            result = folded(sign, left, right, expression.type)
+            result = split(sign, left, right) if result is None else result
         return self.symbols.operation(sign, left, right, below) if result is None else result
 
     def _known_of(

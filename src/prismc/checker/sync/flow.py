@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from prismc.checker.sync.coverage import NONE, Coverage, both, side_by_side, then
@@ -27,6 +28,8 @@ NOTHING = Summary(entries=(), exits=((Exit.NORMAL, Flow(through=NONE, pending=()
 
 # So many iterations are looked at one by one, at most.
 MOST_APART = 8
+# So many ages an access has behind the loops around it, at most.
+MOST_AGES = 16
 
 # One access that is behind, by its number and the loops crossed since; one that is ahead, by its
 # number and the iteration.
@@ -207,10 +210,12 @@ def _ended(flow: Flow, loop: int, through: Coverage, trips: int) -> Flow:
     """What is behind a loop that has ended, after `trips` iterations if that is known (else 0).
     Copies whose elements tell iterations apart then have an age for each."""
     pending: list[Pending] = []
+    ages = Counter(item.access.number for item in flow.pending)
     for item in flow.pending:
         access = item.access
         is_copy = isinstance(access.queue, Completion) and loop in access.footprint.loops
-        if not (is_copy and trips) or through.is_nothing:
+        is_apart = is_copy and 0 < trips * ages[access.number] <= MOST_AGES
+        if not is_apart or through.is_nothing:
             pending.append(crossed(item, loop, ENDED))
             continue
         for number in reversed(range(trips)):

@@ -133,7 +133,9 @@ def _planned(
     """The waits of a function whose loops are told apart by their iterations, or are not."""
     counted = with_waits(with_fused_scopes(graph.top, conflicts, _changed), conflicts, early)
     top, asked = counted.top, dict(counted.asked)
-    top, kept = with_balance(top) if balances else (top, frozenset[Wait]())
+    kept = frozenset[Wait]()
+    if balances:
+        top, kept = with_balance(top, has_callers=has_callers)
     left = unfinished(top, conflicts, early)
     is_small = is_tried(top, len(asked))
     for item in _waits(top) if is_small else ():

@@ -215,7 +215,9 @@ class Unbalanced(Exception):
         self.other = other
 
 
-def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], dict[Loads, Unbalanced]]:
+def load_barriers(
+    graph: Graph, *, has_callers: bool
+) -> tuple[dict[Loads, SplitBarrier], dict[Loads, Unbalanced]]:
     """The barrier of all loads that are waited for by the code they are issued in; of others where
     waits and phases do not alternate."""
     made: dict[Loads, SplitBarrier] = {}
@@ -223,29 +225,38 @@ def load_barriers(graph: Graph) -> tuple[dict[Loads, SplitBarrier], dict[Loads, 
     commits = [node for node in nodes_in(graph.top.body) if isinstance(node, Commit)]
     for loads in dict.fromkeys(node.queue for node in commits if isinstance(node.queue, Loads)):
         try:
-            made[loads] = _barrier(graph, loads)
+            made[loads] = _barrier(graph, loads, has_callers=has_callers)
         except Unbalanced as found:
             wrong[loads] = found
     return made, wrong
 
 
-def is_balanced(top: Region, loads: Loads) -> bool:
+def starts_of(*, has_callers: bool) -> tuple[State, ...]:
+    """The states in which code may start. A function is called again in the state in which it ends,
+    and that is with all waited for."""
+    return (State.IDLE,) if has_callers else (State.IDLE, State.OPEN)
+
+
+def is_balanced(top: Region, loads: Loads, *, has_callers: bool) -> bool:
     """Whether on every path there is one wait for each phase of some loads."""
     try:
-        _needs_credit(top, loads)
+        _needs_credit(top, loads, has_callers=has_callers)
     except Unbalanced:
         return False
     return True
 
 
-def _needs_credit(top: Region, loads: Loads) -> bool:
+def _needs_credit(top: Region, loads: Loads, *, has_callers: bool) -> bool:
     """Whether the first wait comes before the first phase. Raises Unbalanced."""
-    try:
-        _Path(loads).along(top.body, State.IDLE)
-    except Unbalanced:
-        _Path(loads).along(top.body, State.OPEN)
-        return True
-    return False
+    wrong: list[Unbalanced] = []
+    for start in starts_of(has_callers=has_callers):
+        try:
+            _Path(loads).along(top.body, start)
+        except Unbalanced as found:
+            wrong.append(found)
+        else:
+            return start is State.OPEN
+    raise wrong[-1]
 
 
 class _Path:
@@ -304,7 +315,7 @@ def _same(node: Node, ends: Iterable[State | None]) -> State | None:
     return live.pop() if live else None
 
 
-def _barrier(graph: Graph, loads: Loads) -> SplitBarrier:
+def _barrier(graph: Graph, loads: Loads, *, has_callers: bool) -> SplitBarrier:
     """The barrier of loads that all threads of some code wait for. Raises Unbalanced where the
     waits stand in code of different threads, each of which would see some of the phases only, or
     where others arrive."""
@@ -330,7 +341,7 @@ def _barrier(graph: Graph, loads: Loads) -> SplitBarrier:
         arrivers=first,
         waiters=region.threads,
         bits=(),
-        has_credit=_needs_credit(graph.top, loads),
+        has_credit=_needs_credit(graph.top, loads, has_callers=has_callers),
         of_copies=False,
         before_copies=False,
         loads=(loads,),

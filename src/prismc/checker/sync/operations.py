@@ -34,6 +34,8 @@ BUILTINS: dict[str, Callable[..., int]] = {
     "abs": abs,
     "clamp": lambda value, low, high: min(max(value, low), high),
 }
+# Sums with symbols whose range nobody knows are taken not to wrap from so many bits on.
+_UNWRAPPED_BITS = 32
 _NATURAL: dict[str, Callable[[int, int], int]] = {"/": floordiv, "%": mod}
 
 
@@ -142,13 +144,17 @@ def _fold(sign: str, left: int, right: int, scalar: Scalar | None) -> int:
     return fold_integers(sign, left, right, scalar)
 
 
-def wrapped(form: Form, of: Type) -> Form:
-    """Known values in the range of their type; sums with symbols are taken not to wrap."""
-    value = known(form)
-    if value is None or not isinstance(of, ScalarType) or not of.scalar.is_integer:
+def wrapped(form: Form, of: Type) -> Form | None:
+    """A value in the range of its type; None for symbols with which it may be out of it."""
+    if not isinstance(of, ScalarType) or not of.scalar.is_integer:
         return form
-    scalar = of.scalar
+    scalar, value = of.scalar, known(form)
     low, high = integer_range(scalar)
+    if value is None:
+        found = range_of(form)
+        if found is None:
+            return form if scalar.bits >= _UNWRAPPED_BITS else None
+        return form if low <= found[0] and found[1] <= high else None
     if low <= least(value) and greatest(value) <= high:
         return form
     return constant(combine(lambda number, _: wrap(number, scalar), value, 0))

@@ -171,6 +171,8 @@ class Lifter:
                 points.append(
                     Point(counters=at, form=form, threads=self._mask(point.threads), rows={})
                 )
+        if not points:
+            return Footprint(threads=0)
         return footprint_of(
             tuple(points),
             loops,

@@ -238,7 +238,7 @@ def _plan(
         passing = plan_halves(passing, first_bit, Work(body, bodies))
     graph, conflicts = passing.graph, passing.conflicts
     barriers, verdict = passing.barriers, passing.verdict
-    loads, unbalanced = load_barriers(graph)
+    loads, unbalanced = load_barriers(graph, has_callers=not instance.is_kernel)
     if unbalanced and built.cut:
         return None
     report_unbalanced(unbalanced, sink)
