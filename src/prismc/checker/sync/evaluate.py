@@ -350,7 +350,9 @@ class Evaluator:
         else:
             result = folded(sign, left, right, expression.type)
             result = split(sign, left, right) if result is None else result
-        return self.symbols.operation(sign, left, right, below) if result is None else result
+        if result is not None:
+            return result
+        return self.symbols.operation(sign, left, right, expression.type, below)
 
     def _known_of(
         self,

@@ -16,6 +16,7 @@ from prismc.checker.sync.arms import Code
 from prismc.checker.sync.build import instance_threads
 from prismc.checker.sync.early import (
     Interval,
+    Sides,
     Split,
     code_at,
     interval_of,
@@ -26,7 +27,7 @@ from prismc.checker.sync.early import (
 from prismc.checker.sync.graph import Graph, Region, nodes_in
 from prismc.checker.sync.passing import Passing, needed, with_splits
 from prismc.checker.sync.refine import MOST_VISITS, Barrier
-from prismc.checker.sync.split import Phase, SplitBarrier, free_bit
+from prismc.checker.sync.split import LoadPhase, Phase, SplitBarrier, free_bit
 from prismc.checker.sync.weight import Work
 from prismc.source.record import replace
 
@@ -73,8 +74,9 @@ def _ways(graph: Graph, barrier: Barrier, numbers: tuple[int, int], work: Work) 
         return region.threads == threads and region.has_whole(graph.block)
 
     found: list[tuple[int, Interval]] = []
+    sides = _with_loads(graph, barrier, sides_of(barrier, everyone, everyone))
     for standing in _places(barrier, code):
-        interval = interval_of(code, standing, sides_of(barrier, everyone, everyone), work, enters)
+        interval = interval_of(code, standing, sides, work, enters)
         if interval is not None:
             hidden = work.between(interval.arrive.position, interval.wait.position)
             found.append((hidden, interval))
@@ -83,6 +85,16 @@ def _ways(graph: Graph, barrier: Barrier, numbers: tuple[int, int], work: Work) 
         if hidden >= _LEAST:
             halves = _halves(barrier, interval, numbers[1])
             yield split_at(barrier, halves, interval, access, code.loops)
+
+
+def _with_loads(graph: Graph, barrier: Barrier, sides: Sides) -> Sides:
+    """The sides of a barrier where those that wait arrive for loads: what these bring comes to the
+    mbarriers of other blocks, too, whose last phase has to be over before the loads are issued."""
+    later = {root for one in barrier.reasons for root in one.later.roots}
+    phases = [root for root in later if isinstance(root, LoadPhase)]
+    wide = {one.loads for one in phases if any(root.is_mirrored for root in one.loads.roots)}
+    loads = {access.number for access in graph.accesses if access.queue in wide}
+    return sides._replace(taken=sides.taken | loads)
 
 
 def _places(barrier: Barrier, code: Code) -> Iterator[Barrier]:

@@ -21,7 +21,11 @@ from prismc.checker.sync.forms import (
 )
 from prismc.checker.types import typed
 from prismc.checker.types.fold import remainder
+from prismc.checker.types.model import Type
 from prismc.hardware.groups import Level, Perspective
+
+# Operations of which types of different sizes have different results.
+_WRAPPING = ("+", "-", "*", "<<")
 
 
 class Symbols:
@@ -67,13 +71,14 @@ class Symbols:
             )
         return symbol(self._atoms[key])
 
-    def operation(self, sign: str, left: Form, right: Form, below: int) -> Form | None:
-        """An operation on uniform values is a uniform symbol, the same for the same operands. If
-        `below` is not 0, the result is from 0 on and less."""
+    def operation(self, sign: str, left: Form, right: Form, of: Type, below: int) -> Form | None:
+        """An operation on uniform values is a uniform symbol, the same for the same operands: in
+        one type `of`, if it may wrap. If `below` is not 0, the result is from 0 on and less."""
         if not is_uniform(left) or not is_uniform(right):
             return None
         atoms = {atom: None for form in (left, right) for product in form for atom in product}
-        key = (sign, frozenset(left.items()), frozenset(right.items()), below)
+        kind = of if sign in _WRAPPING else None
+        key = (sign, frozenset(left.items()), frozenset(right.items()), kind, below)
         loops = dict.fromkeys(loop for atom in atoms for loop in atom.loops)
         needed = natural_value_if(left)
         if sign in ("/", ">>") and needed is not None:
