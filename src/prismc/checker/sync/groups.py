@@ -141,14 +141,14 @@ def _planned(
     for item in _waits(top) if is_small else ():
         if item in kept:
             continue
-        trial = _changed(top, _without(item))
+        trial = _changed(top, _without((item,)))
         if len(unfinished(trial, conflicts, early)) == len(left):
             top = trial
     idle = frozenset[Commit]() if has_callers else uncounted_commits(top)
-    top = _changed(top, lambda nodes: tuple(node for node in nodes if node not in idle))
+    top = _changed(top, _without(idle))
     top, placed = _coalesced(top, conflicts, len(left), asked, one_by_one=is_small)
     for item in _waits(top) if is_small else ():
-        missing = unfinished(_changed(top, _without(item)), conflicts, early)
+        missing = unfinished(_changed(top, _without((item,))), conflicts, early)
         asked[item] = tuple(conflict for conflict in missing if conflict not in left)
     reasons: dict[Step, tuple[Conflict, ...]] = {item: asked.get(item, ()) for item in _waits(top)}
     return Groups(graph=replace(graph, top=top), reasons=reasons, left=left, placed=placed)
@@ -188,8 +188,8 @@ def _coalesced(
 # --------------------------------------------------------------------------- changes to code
 
 
-def _without(item: Wait) -> Change:
-    return lambda nodes: tuple(node for node in nodes if node is not item)
+def _without(left_out: Collection[Node]) -> Change:
+    return lambda nodes: tuple(node for node in nodes if node not in left_out)
 
 
 def _hoist(item: Wait, conflicts: Conflicts, top: Region, asked: Asked) -> Change:
